@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* core.c - a core from its first breath to its copy, its digest and its end. */
+#include "core/core.h"
+
+#include <errno.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "core/impl.h"
+#include "core/life.h"
+#include "core/submit.h"
+
+static int config_check(const struct core_config *config, struct err *err)
+{
+    if (config->placement == NULL || config->order == NULL)
+        return err_set(err, -EINVAL, "configuration: a placement and an order must be named");
+    if (config->order->hysteresis_ppm < 1)
+        return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0",
+                       config->order->name);
+    if (config->nodes_max > NODES_MAX)
+        return err_set(err, -EINVAL, "configuration: nodes_max: at most %u", NODES_MAX);
+    if (config->jobs_max > JOBS_MAX)
+        return err_set(err, -EINVAL, "configuration: jobs_max: at most %u", JOBS_MAX);
+    for (uint32_t i = 0; i < config->mix_count; i++) {
+        const int rc = group_check(&config->mix[i], err);
+
+        if (rc < 0)
+            return err_prefix(err, rc, "configuration: mix[%u].", i);
+    }
+    return 0;
+}
+
+static void init_placement(struct core *core, const struct core_config *config)
+{
+    struct shape *shapes = mem_alloc(config->mix_count, sizeof *shapes);
+    uint64_t *tasks = mem_alloc(config->mix_count, sizeof *tasks);
+    const struct placement_mix mix = {shapes, tasks, config->mix_count};
+    const struct placement_config placement = {config->seed, config->mix_count > 0 ? &mix : NULL};
+
+    for (uint32_t i = 0; i < config->mix_count; i++) {
+        shapes[i] = core->shapes.shapes[group_shape(core, &config->mix[i])];
+        tasks[i] = config->mix[i].tasks;
+    }
+    core->placement_state = mem_alloc(1, core->placement->state_size);
+    if (core->placement->init != NULL)
+        core->placement->init(core->placement_state, &placement);
+    mem_free(shapes);
+    mem_free(tasks);
+}
+
+static void init_order(struct core *core, const struct core_config *config)
+{
+    const struct order_config order = {config->seed, config->order_options,
+                                       config->order_option_count};
+
+    core->order_state = mem_alloc(1, core->order->state_size);
+    if (core->order->init != NULL)
+        core->order->init(core->order_state, &order);
+}
+
+struct core *core_new(const struct core_config *config, struct err *err)
+{
+    struct core *core;
+
+    if (config_check(config, err) < 0)
+        return NULL;
+    core = mem_alloc(1, sizeof *core);
+    core->placement = config->placement;
+    core->order = config->order;
+    core->seed = config->seed;
+    core->migrate_wait_us = config->migrate_wait_us;
+    core->migrate_gain_ppm = config->migrate_gain_ppm;
+    core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
+    core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
+    core->score_epoch = 1;
+    names_init(&core->names);
+    map_init(&core->node_by_name);
+    shapes_init(&core->shapes);
+    nodes_init(&core->nodes, core->placement->sees_kinds);
+    jobs_init(&core->jobs);
+    pending_init(&core->pending);
+    fits_init(&core->fits);
+    index_init(&core->index, core->placement->sees_kinds);
+    init_placement(core, config);
+    init_order(core, config);
+    return core;
+}
+
+void core_free(struct core *core)
+{
+    if (core == NULL)
+        return;
+    if (core->placement->done != NULL)
+        core->placement->done(core->placement_state);
+    if (core->order->done != NULL)
+        core->order->done(core->order_state);
+    mem_free(core->placement_state);
+    mem_free(core->order_state);
+    for (uint32_t i = 0; i < core->shortlist_cap; i++)
+        shortlist_done(&core->shortlists[i]);
+    mem_free(core->shortlists);
+    mem_free(core->unsettled);
+    mem_free(core->claimants);
+    mem_free(core->contest);
+    trial_done(&core->trial);
+    index_done(&core->index);
+    fits_done(&core->fits);
+    pending_done(&core->pending);
+    jobs_done(&core->jobs);
+    nodes_done(&core->nodes);
+    shapes_done(&core->shapes);
+    map_done(&core->node_by_name);
+    names_done(&core->names);
+    mem_free(core);
+}
+
+static void *copy_policy(const void *src, size_t size, void (*copy)(void *, const void *))
+{
+    void *dst;
+
+    if (copy == NULL)
+        return mem_copy(src, 1, size);
+    dst = mem_alloc(1, size);
+    copy(dst, src);
+    return dst;
+}
+
+struct core *core_clone(const struct core *src)
+{
+    struct core *dst = mem_copy(src, 1, sizeof *src);
+
+    names_copy(&dst->names, &src->names);
+    map_copy(&dst->node_by_name, &src->node_by_name);
+    shapes_copy(&dst->shapes, &src->shapes);
+    nodes_copy(&dst->nodes, &src->nodes);
+    jobs_copy(&dst->jobs, &src->jobs);
+    pending_copy(&dst->pending, &src->pending);
+    fits_copy(&dst->fits, &src->fits);
+    index_copy(&dst->index, &src->index);
+    dst->placement_state = copy_policy(src->placement_state, src->placement->state_size,
+                                       src->placement->copy);
+    dst->order_state = copy_policy(src->order_state, src->order->state_size, src->order->copy);
+    dst->unsettled = mem_copy(src->unsettled, src->unsettled_cap, sizeof *src->unsettled);
+    dst->claimants = mem_copy(src->claimants, src->claimant_cap, sizeof *src->claimants);
+    dst->shortlists = mem_alloc(src->shortlist_cap, sizeof *src->shortlists);
+    for (uint32_t i = 0; i < src->shortlist_count; i++)
+        shortlist_copy(&dst->shortlists[i], &src->shortlists[i]);
+    dst->contest = NULL;
+    dst->contest_cap = 0;
+    dst->trial = (struct trial){0};
+    return dst;
+}
+
+static void digest_queue(const struct core *core, struct digest *d)
+{
+    digest_u32(d, core->unsettled_count);
+    for (uint32_t i = 0; i < core->unsettled_count; i++)
+        digest_u32(d, core->unsettled[i]);
+    digest_u32(d, core->claimant_count);
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        digest_u32(d, core->claimants[i]);
+    pending_digest(&core->pending, d);
+}
+
+uint64_t core_digest(const struct core *core)
+{
+    struct digest d;
+
+    digest_init(&d);
+    digest_text(&d, core->placement->name);
+    digest_text(&d, core->order->name);
+    digest_u64(&d, core->seed);
+    digest_i64(&d, core->migrate_wait_us);
+    digest_u32(&d, core->migrate_gain_ppm);
+    digest_u32(&d, core->nodes_max);
+    digest_u32(&d, core->jobs_max);
+    digest_i64(&d, core->now_us);
+    digest_u32(&d, names_count(&core->names));
+    for (uint32_t i = 0; i < names_count(&core->names); i++)
+        digest_text(&d, names_text(&core->names, i));
+    shapes_digest(&core->shapes, &d);
+    nodes_digest(&core->nodes, &d);
+    jobs_digest(&core->jobs, &d);
+    digest_queue(core, &d);
+    if (core->placement->digest != NULL)
+        core->placement->digest(core->placement_state, &d);
+    if (core->order->digest != NULL)
+        core->order->digest(core->order_state, &d);
+    return digest_value(&d);
+}
+
+int64_t core_next_wake_us(const struct core *core)
+{
+    int64_t wake_us = TIME_NONE;
+
+    if (core->jobs.pending == 0 || core->order->preempts == PREEMPT_NEVER)
+        return TIME_NONE;
+    if (core->order->recheck_us > 0)
+        wake_us = core->now_us + core->order->recheck_us;
+    for (uint32_t job = 0; core->order->next_change_us != NULL && job < core->jobs.count; job++) {
+        int64_t at_us;
+
+        if (core->jobs.rows[job].state != JOB_RUNNING)
+            continue;
+        at_us = core->order->next_change_us(core->order_state, core, job, core->now_us);
+        wake_us = at_us < wake_us ? at_us : wake_us;
+    }
+    return wake_us;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit.c - whether a task fits on a node, and the GPUs it takes there. */
+#include "core/fit.h"
+
+#include "base/check.h"
+#include "core/impl.h"
+
+bool fit_ever(struct core *core, uint32_t shape_id, uint32_t class_id, struct need *out)
+{
+    const struct fit *fit = fits_get(&core->fits, &core->shapes, &core->nodes, shape_id, class_id);
+
+    *out = fit->need;
+    return fit->ever;
+}
+
+bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out)
+{
+    const struct state *s = &core->index.rows[state];
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+    uint32_t fitting = 0;
+
+    if (shape->cpu_mcpu > s->cpu_free_mcpu || shape->memory_bytes > s->memory_free_bytes)
+        return false;
+    if (!fit_ever(core, shape_id, s->class_id, out))
+        return false;
+    if (shape->gpus == 0)
+        return true;
+    if (out->mgpu == GPU_MGPU)
+        return s->whole_free >= shape->gpus;
+    if (s->largest_mgpu < out->mgpu)
+        return false;
+    for (uint32_t i = core->nodes.classes[s->class_id].gpu_count; i-- > 0;) {
+        const size_t at = (size_t)state * core->index.stride + i;
+
+        if (core->index.gpu_mgpu[at] < out->mgpu)
+            return false;
+        fitting += core->index.gpu_bytes[at] >= out->memory_bytes;
+        if (fitting == shape->gpus)
+            return true;
+    }
+    return false;
+}
+
+/* The lowest GPU of the node with exactly these free amounts. */
+static uint32_t gpu_with(const struct core *core, uint32_t node, uint32_t mgpu, int64_t bytes)
+{
+    const uint32_t count = nodes_class_of(&core->nodes, node)->gpu_count;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (nodes_gpu_free_mgpu(&core->nodes, node, i) == mgpu &&
+            nodes_gpu_free_bytes(&core->nodes, node, i) == bytes)
+            return i;
+    check(!"a state's GPU is on its nodes");
+    return 0;
+}
+
+/* The fitting GPU outside `taken` with the least, or the most, left. */
+static uint32_t gpu_by_left(const struct core *core, uint32_t node, const struct need *need,
+                            uint64_t taken, bool most)
+{
+    const uint32_t count = nodes_class_of(&core->nodes, node)->gpu_count;
+    uint32_t best = NODE_GPUS_MAX, best_mgpu = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t mgpu = nodes_gpu_free_mgpu(&core->nodes, node, i);
+
+        if ((taken >> i & 1) || mgpu < need->mgpu ||
+            nodes_gpu_free_bytes(&core->nodes, node, i) < need->memory_bytes)
+            continue;
+        if (best < NODE_GPUS_MAX && (most ? mgpu <= best_mgpu : mgpu >= best_mgpu))
+            continue;
+        best = i;
+        best_mgpu = mgpu;
+    }
+    check(best < NODE_GPUS_MAX);
+    return best;
+}
+
+uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *shape,
+                  const struct need *need, uint32_t slot)
+{
+    uint64_t taken = 0;
+
+    if (shape->gpus == 1 && need->mgpu < GPU_MGPU) {
+        const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
+        const uint32_t gpu =
+            gpu_with(core, node, core->index.gpu_mgpu[at], core->index.gpu_bytes[at]);
+
+        return 1ull << gpu;
+    }
+    for (uint32_t i = 0; i < shape->gpus; i++)
+        taken |= 1ull << gpu_by_left(core, node, need, taken, slot == FIT_MOST_LEFT);
+    return taken;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fit.h - does one task fit on a node in this state, and on which of its GPUs? */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/node.h"
+
+struct core;
+
+/* Could a node of this class hold one task of this shape if it were empty? Remembered for each
+ * pair, so O(1); `out` gets what the task needs of each GPU there. */
+bool fit_ever(struct core *core, uint32_t shape_id, uint32_t class_id, struct need *out);
+
+/* Does one more task fit on a node in this state? O(1) for whole GPUs, else O(GPUs). */
+bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out);
+
+/* The GPUs of the node that a task takes. slot: for a task that shares one GPU, the entry of the
+ * state's ascending free amounts that the policy chose; the lowest GPU with just that much free is
+ * taken. Tasks on several GPUs take the fitting ones with the least left, lowest first; with
+ * FIT_MOST_LEFT as slot, those with the most left. */
+#define FIT_MOST_LEFT UINT32_MAX
+uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *shape,
+                  const struct need *need, uint32_t slot);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* impl.h - what a core is made of. For files of src/core only; others read through view.h. */
+#pragma once
+#include <stdint.h>
+
+#include "base/names.h"
+#include "base/vec.h"
+#include "core/core.h"
+#include "core/fits.h"
+#include "core/index.h"
+#include "core/jobs.h"
+#include "core/nodes.h"
+#include "core/pending.h"
+#include "core/shape.h"
+#include "core/shortlist.h"
+#include "core/trial.h"
+
+struct core {
+    /* configuration */
+    const struct placement_policy *placement;
+    const struct order_policy *order;
+    uint64_t seed;
+    int64_t migrate_wait_us;
+    uint32_t migrate_gain_ppm;
+    uint32_t nodes_max, jobs_max;
+
+    /* facts */
+    int64_t now_us;
+    struct names names;
+    struct map node_by_name; /* name id -> node row */
+    struct shapes shapes;
+    struct nodes nodes;
+    struct jobs jobs;
+    struct pending pending;
+    void *placement_state; /* [placement->state_size] */
+    void *order_state;     /* [order->state_size] */
+    uint32_t *unsettled;   /* jobs that a step must look at: cancelled, failed, or lost a task */
+    uint32_t unsettled_count, unsettled_cap;
+    uint32_t *claimants;   /* jobs that others were stopped for; they go first */
+    uint32_t claimant_count, claimant_cap;
+
+    /* what follows from the facts; in no digest */
+    struct fits fits;
+    struct index index;
+    struct shortlist *shortlists; /* [shortlist_count] by shape */
+    uint32_t shortlist_count, shortlist_cap;
+    uint64_t score_epoch; /* grows when the placement policy's scores change */
+    struct trial trial;
+    uint32_t *contest; /* [contest_cap] room for fill.c */
+    uint32_t contest_cap;
+};
+
+/* The job's tasks, by index. */
+static inline struct task *job_task(const struct core *core, const struct job *job, uint32_t i)
+{
+    return &core->jobs.tasks[job->task_first + i];
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.c - job states and reasons in words. */
+#include "core/job.h"
+
+#include "base/check.h"
+
+const char *reason_text(enum reason reason)
+{
+    static const char *const texts[REASON_COUNT] = {
+        [REASON_NONE] = "not waiting",
+        [REASON_NEW] = "new",
+        [REASON_NEVER] = "no node of this cluster could hold a task of it, even empty",
+        [REASON_ROOM] = "no node has room for a task of it now",
+        [REASON_GANG] = "not all of its tasks fit together now",
+        [REASON_ORDER] = "an earlier job holds back all behind it",
+        [REASON_VICTIMS] = "jobs that give way to it have not left yet",
+    };
+
+    check(reason < REASON_COUNT);
+    return texts[reason];
+}
+
+const char *job_state_text(enum job_state state)
+{
+    static const char *const texts[] = {"free",     "pending",  "starting", "running",
+                                        "stopping", "finished", "failed",   "cancelled"};
+
+    check(state <= JOB_CANCELLED);
+    return texts[state];
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* job.h - jobs, their tasks, and the states that both go through.
+ *
+ *   PENDING -> STARTING -> RUNNING -> (gone: finished, failed, cancelled)
+ *      ^          |           |
+ *      +----------+--- STOPPING   (preempted: back to PENDING; cancelled: gone)
+ *
+ * STARTING is in flight: a start decision is out and its GPUs are used. STOPPING is releasing:
+ * told to stop, still holding. Both end by events of the place where the job runs. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/limits.h"
+
+#define ROW_NONE UINT32_MAX
+#define TIME_NONE INT64_MAX
+#define REMAINING_UNKNOWN (-1)
+#define JOB_NONE UINT64_MAX /* no job has this id */
+
+enum job_state {
+    JOB_FREE, /* the row is not in use */
+    JOB_PENDING,
+    JOB_STARTING,
+    JOB_RUNNING,
+    JOB_STOPPING,
+    JOB_FINISHED, /* seen only by finished() of an order, as are the next two */
+    JOB_FAILED,
+    JOB_CANCELLED,
+};
+
+enum reason {
+    REASON_NONE,      /* not waiting */
+    REASON_NEW,       /* submitted after the last step */
+    REASON_NEVER,     /* no node of this cluster could hold a task of it, even empty */
+    REASON_ROOM,      /* no node it may use has room for a task of it now (explain.h says what
+                       * is short) */
+    REASON_GANG,      /* some tasks would fit, but not all of them together */
+    REASON_ORDER,     /* an earlier job holds back all behind it */
+    REASON_VICTIMS,   /* waits for preempted jobs to leave */
+    REASON_COUNT,
+};
+
+const char *reason_text(enum reason reason);
+const char *job_state_text(enum job_state state);
+
+struct job {
+    uint64_t id;       /* the user's, never reused */
+    uint64_t sequence; /* order of submission, kept when it waits again */
+    enum job_state state;
+    uint32_t gang;     /* what it asks for */
+    uint32_t layout;   /* which of the gang's layouts it runs in; 0 while pending */
+    uint32_t queue, user, name; /* name ids */
+    uint32_t task_count;        /* of that layout */
+    uint32_t task_first;        /* row of its first task, ROW_NONE while pending */
+    uint32_t tasks_started, tasks_left; /* settled by events since the last start */
+    bool cancelled;      /* when it has stopped, it is gone */
+    bool failed;         /* a task ended badly */
+    bool lost;           /* a task was lost: it must start again */
+    bool preempted;      /* it was told to give way, and waits again when it has left */
+    bool unsettled;      /* the next step must look at it */
+    uint32_t victims;    /* jobs that were told to stop for it and have not left */
+    uint64_t claimant;   /* id of the job that this one was told to stop for, JOB_NONE */
+    int64_t submit_us;
+    int64_t start_us;    /* of this run; TIME_NONE unless RUNNING or STOPPING */
+    int64_t attained_us; /* run time of earlier runs, kept over preemption */
+    int64_t remaining_us; /* what an oracle says is left, or REMAINING_UNKNOWN */
+    uint32_t preemptions;
+    enum reason reason;
+};
+
+/* Run time so far, this run included. */
+static inline int64_t job_attained_us(const struct job *job, int64_t now_us)
+{
+    return job->attained_us + (job->start_us != TIME_NONE ? now_us - job->start_us : 0);
+}
+
+struct task {
+    uint32_t job;
+    uint32_t node;
+    uint32_t shape;
+    uint64_t gpu_mask; /* bit i: GPU i of the node */
+    bool started, left;
+    uint32_t node_prev, node_next; /* the node's tasks */
+};

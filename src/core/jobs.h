@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* jobs.h - the tables of jobs and of placed tasks. */
+#pragma once
+#include <stdint.h>
+
+#include "base/map.h"
+#include "core/job.h"
+
+struct digest;
+
+struct jobs {
+    struct job *rows;
+    uint32_t *next_free; /* [cap] list of free rows */
+    uint32_t count, cap, next_free_cap, free_first, live;
+    struct map by_id;
+    uint64_t submitted; /* next sequence number */
+    uint32_t pending, running; /* counts; running = STARTING, RUNNING and STOPPING */
+    struct task *tasks;  /* blocks of a job's tasks, one after the other */
+    uint32_t *task_free; /* [task_size] first row of a list of free blocks of that many tasks */
+    uint32_t task_count, task_cap;
+};
+
+void jobs_init(struct jobs *j);
+void jobs_done(struct jobs *j);
+void jobs_copy(struct jobs *dst, const struct jobs *src);
+
+uint32_t jobs_add(struct jobs *j, const struct job *job); /* its id must be new */
+void jobs_remove(struct jobs *j, uint32_t job);
+uint32_t jobs_find(const struct jobs *j, uint64_t id); /* ROW_NONE if unknown */
+
+/* A block of rows for `count` tasks, and back. Contents are the caller's to fill. */
+uint32_t jobs_tasks_add(struct jobs *j, uint32_t count);
+void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count);
+
+void jobs_digest(const struct jobs *j, struct digest *d);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.c - the only writer of what is held on nodes. */
+#include "core/ledger.h"
+
+#include "base/check.h"
+#include "core/fit.h"
+#include "core/impl.h"
+
+/* 0: a share of a GPU, k: k whole GPUs. */
+static uint32_t kind_of(const struct shape *shape)
+{
+    if (shape_is_share(shape))
+        return 0;
+    return shape->gpus < NODE_KINDS ? shape->gpus : NODE_KINDS - 1;
+}
+
+void ledger_refresh(struct core *core, uint32_t node)
+{
+    index_update(&core->index, &core->nodes, node, nodes_kinds(&core->nodes, node));
+}
+
+static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask, int sign)
+{
+    struct node *row = &core->nodes.rows[node];
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+    struct need need;
+
+    fit_ever(core, shape_id, row->class_id, &need);
+    if (shape->gpus > 0)
+        nodes_count_kind(&core->nodes, node, kind_of(shape), sign);
+    row->held_mcpu += sign * shape->cpu_mcpu;
+    row->held_memory_bytes += sign * shape->memory_bytes;
+    for (uint64_t left = gpu_mask; left != 0; left &= left - 1) {
+        struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + (uint32_t)__builtin_ctzll(left)];
+
+        gpu->held_mgpu += sign * (int32_t)need.mgpu;
+        gpu->held_bytes += sign * need.memory_bytes;
+        check(gpu->held_mgpu >= 0 && gpu->held_bytes >= 0);
+    }
+    check(row->held_mcpu >= 0 && row->held_memory_bytes >= 0);
+}
+
+void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
+{
+    book(core, node, shape, gpu_mask, 1);
+    ledger_refresh(core, node);
+}
+
+void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
+{
+    book(core, node, shape, gpu_mask, -1);
+    ledger_refresh(core, node);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ledger.h - the only writer of what is held on nodes; it keeps the index in step. */
+#pragma once
+#include <stdint.h>
+
+struct core;
+
+/* A task of this shape takes, or gives back, its share on these GPUs of the node. One node
+ * changes its state. O(GPUs log GPUs + log nodes). */
+void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
+void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
+
+/* The node's description, health or tasks changed: put it into its state. */
+void ledger_refresh(struct core *core, uint32_t node);

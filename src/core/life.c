@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* life.c - the moves of a job between its states. */
+#include "core/life.h"
+
+#include "base/check.h"
+#include "core/impl.h"
+#include "core/ledger.h"
+
+void job_enqueue(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct waiting waiting = {
+        .key = core->order->key(core->order_state, core, job, core->now_us),
+        .sequence = row->sequence,
+        .job = job,
+    };
+
+    row->reason = REASON_NEW;
+    core->jobs.pending++;
+    pending_add(&core->pending, row->gang, &waiting);
+}
+
+void job_unsettle(struct core *core, uint32_t job)
+{
+    if (core->jobs.rows[job].unsettled)
+        return;
+    core->jobs.rows[job].unsettled = true;
+    vec_push(core->unsettled, core->unsettled_count, core->unsettled_cap, job);
+}
+
+/* ---- starting ---- */
+
+void job_link_task(struct core *core, uint32_t task)
+{
+    struct task *t = &core->jobs.tasks[task];
+    struct node *node = &core->nodes.rows[t->node];
+
+    t->node_prev = ROW_NONE;
+    t->node_next = node->first_task;
+    if (t->node_next != ROW_NONE)
+        core->jobs.tasks[t->node_next].node_prev = task;
+    node->first_task = task;
+}
+
+void job_unlink_task(struct core *core, uint32_t task)
+{
+    const struct task *t = &core->jobs.tasks[task];
+
+    if (t->node_prev != ROW_NONE)
+        core->jobs.tasks[t->node_prev].node_next = t->node_next;
+    else
+        core->nodes.rows[t->node].first_task = t->node_next;
+    if (t->node_next != ROW_NONE)
+        core->jobs.tasks[t->node_next].node_prev = t->node_prev;
+}
+
+static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    row->task_first = jobs_tasks_add(&core->jobs, count);
+    row->task_count = count;
+    row->tasks_started = row->tasks_left = 0;
+    for (uint32_t i = mark; i < core->trial.count; i++) {
+        const struct trial_item *item = &core->trial.log[i];
+
+        check(!item->given && item->slot < count);
+        core->jobs.tasks[row->task_first + item->slot] = (struct task){
+            .job = job,
+            .node = item->node,
+            .shape = item->shape,
+            .gpu_mask = item->gpu_mask,
+        };
+        job_link_task(core, row->task_first + item->slot);
+    }
+}
+
+static void decide_start(const struct core *core, uint32_t job, struct decisions *out)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_START,
+        .job_id = row->id,
+        .job = job,
+        .layout = row->layout,
+        .place_first = out->place_count,
+        .place_count = row->task_count,
+    };
+
+    vec_push(out->items, out->count, out->cap, decision);
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = job_task(core, row, i);
+        const struct task_place place = {
+            .task = i,
+            .node = task->node,
+            .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
+            .gpu_mask = task->gpu_mask,
+        };
+
+        vec_push(out->places, out->place_count, out->place_cap, place);
+    }
+}
+
+static void drop_claim(struct core *core, uint32_t job)
+{
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        if (core->claimants[i] == job) {
+            for (core->claimant_count--; i < core->claimant_count; i++)
+                core->claimants[i] = core->claimants[i + 1];
+            return;
+        }
+}
+
+void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
+               struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    check(row->state == JOB_PENDING && core->trial.count > mark);
+    pending_remove(&core->pending, row->gang, job);
+    drop_claim(core, job);
+    core->jobs.pending--;
+    core->jobs.running++;
+    row->state = JOB_STARTING;
+    row->reason = REASON_NONE;
+    row->layout = layout;
+    add_tasks(core, job, mark, core->trial.count - mark);
+    decide_start(core, job, out);
+}
+
+/* ---- stopping and leaving ---- */
+
+void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_STOP,
+        .job_id = row->id,
+        .job = job,
+        .mode = mode,
+        .reason = mode == STOP_PREEMPT ? REASON_ORDER : REASON_NONE,
+    };
+
+    check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
+    row->state = JOB_STOPPING;
+    row->preempted = mode == STOP_PREEMPT;
+    vec_push(out->items, out->count, out->cap, decision);
+}
+
+/* The job that it was told to stop for has one victim less to wait for. */
+static void tell_claimant(struct core *core, struct job *row)
+{
+    const uint32_t claimant =
+        row->claimant != JOB_NONE ? jobs_find(&core->jobs, row->claimant) : ROW_NONE;
+
+    if (claimant != ROW_NONE && core->jobs.rows[claimant].victims > 0)
+        core->jobs.rows[claimant].victims--;
+    row->claimant = JOB_NONE;
+}
+
+static void requeue(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    row->state = JOB_PENDING;
+    row->failed = row->lost = row->preempted = false;
+    row->layout = 0;
+    row->preemptions++;
+    if (core->order->stopped != NULL)
+        core->order->stopped(core->order_state, core, job);
+    job_enqueue(core, job);
+}
+
+void job_gone(struct core *core, uint32_t job, enum job_state how)
+{
+    core->jobs.rows[job].state = how;
+    if (core->order->finished != NULL)
+        core->order->finished(core->order_state, core, job);
+    drop_claim(core, job);
+    jobs_remove(&core->jobs, job);
+}
+
+static void tell_left(struct core *core, const struct job *row)
+{
+    for (uint32_t i = 0; core->placement->left != NULL && i < row->task_count; i++)
+        core->placement->left(core->placement_state, core, job_task(core, row, i)->shape);
+}
+
+/* The last task has left. A job that was told to give way, but ended well first, has ended. */
+static void all_left(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const bool again = row->lost || (row->preempted && row->failed);
+
+    row->attained_us = job_attained_us(row, core->now_us);
+    row->start_us = TIME_NONE;
+    core->jobs.running--;
+    tell_claimant(core, row);
+    if (!again || row->cancelled)
+        tell_left(core, row);
+    jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
+    row->task_first = ROW_NONE;
+    if (row->cancelled)
+        job_gone(core, job, JOB_CANCELLED);
+    else if (again)
+        requeue(core, job);
+    else
+        job_gone(core, job, row->failed ? JOB_FAILED : JOB_FINISHED);
+}
+
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index)
+{
+    struct job *row = &core->jobs.rows[job];
+    struct task *task = job_task(core, row, task_index);
+
+    check(!task->left);
+    task->left = true;
+    job_unlink_task(core, row->task_first + task_index);
+    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    core->index.gains++;
+    if (++row->tasks_left == row->task_count)
+        all_left(core, job);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.c - what a request means on a class of nodes. */
+#include "core/node.h"
+
+static uint32_t share_of_bytes(int64_t bytes, int64_t gpu_memory_bytes)
+{
+    __extension__ typedef __int128 wide;
+    int64_t mgpu = (int64_t)((wide)GPU_MGPU * bytes / gpu_memory_bytes);
+
+    return mgpu < 1 ? 1 : (uint32_t)mgpu;
+}
+
+static int64_t bytes_of_share(uint32_t mgpu, int64_t gpu_memory_bytes)
+{
+    return gpu_memory_bytes / GPU_MGPU * mgpu + gpu_memory_bytes % GPU_MGPU * mgpu / GPU_MGPU;
+}
+
+bool need_on(const struct shape *shape, const struct node_class *class, struct need *out)
+{
+    const int64_t memory = class->gpu_memory_bytes;
+
+    *out = (struct need){.mgpu = shape->gpu_mgpu, .memory_bytes = shape->gpu_memory_bytes};
+    if (shape->gpus == 0)
+        return true;
+    if (shape->gpus > class->gpu_count || shape->gpu_memory_bytes > memory)
+        return false;
+    if (out->mgpu == 0)
+        out->mgpu = share_of_bytes(shape->gpu_memory_bytes, memory);
+    if (out->mgpu == GPU_MGPU)
+        out->memory_bytes = memory;
+    else if (out->memory_bytes == 0)
+        out->memory_bytes = bytes_of_share(out->mgpu, memory);
+    return true;
+}
+
+static bool has_term(const uint32_t *terms, uint32_t count, uint32_t term)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (terms[i] == term)
+            return true;
+    return false;
+}
+
+bool selector_admits(const struct selector *selector, const struct node_class *class)
+{
+    if (selector->model_count > 0 &&
+        !has_term(selector->models, selector->model_count, class->model))
+        return false;
+    for (uint32_t i = 0; i < selector->label_count; i++)
+        if (!has_term(class->labels, class->label_count, selector->labels[i]))
+            return false;
+    return true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node.h - nodes, the classes of nodes that are built alike, and what is free on each.
+ *
+ * A node's books are exact integers: capacity, used, releasing (told to stop, still holding) and
+ * lost, per GPU and for CPU and memory; free is what is left. Only ledger.c changes them. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/limits.h"
+#include "core/shape.h"
+
+/* Nodes with the same capacity, model and labels. */
+struct node_class {
+    uint32_t model;           /* name id of the GPU model; of "" without GPUs */
+    uint32_t gpu_count;       /* 0..NODE_GPUS_MAX */
+    int64_t gpu_memory_bytes; /* of each GPU; 0 = unknown, then only compute is shared out */
+    int64_t cpu_mcpu;
+    int64_t memory_bytes;
+    uint32_t label_count;
+    uint32_t labels[SELECTOR_TERMS_MAX]; /* name ids of "key=value", ascending */
+};
+
+/* What a task needs of each GPU of a given class. */
+struct need {
+    uint32_t mgpu;        /* 1..1000; 1000 = the whole device */
+    int64_t memory_bytes; /* 0 where the class does not know its GPUs' memory */
+};
+
+/* The request of a shape on one GPU of a class. A share of f without stated bytes budgets
+ * floor(f * memory); bytes without a share take that part of the compute, rounded down but never
+ * to zero. Returns false if no GPU of this class can ever serve it. */
+bool need_on(const struct shape *shape, const struct node_class *class, struct need *out);
+
+/* May a task with this selector use nodes of this class? O(terms). */
+bool selector_admits(const struct selector *selector, const struct node_class *class);

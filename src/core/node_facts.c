@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* node_facts.c - nodes join, change, leave; GPUs are lost and come back. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/impl.h"
+#include "core/ledger.h"
+#include "core/life.h"
+#include "core/terms.h"
+
+static int range(struct err *err, const char *node, const char *field, int64_t value, int64_t max)
+{
+    if (value >= 0 && value <= max)
+        return 0;
+    return err_set(err, -EINVAL, "node '%s': %s: must be 0 to %lld, is %lld", node, field,
+                   (long long)max, (long long)value);
+}
+
+static int spec_check(const struct node_spec *spec, struct err *err)
+{
+    int rc;
+
+    if (spec->name == NULL || spec->name[0] == '\0')
+        return err_set(err, -EINVAL, "node: name: is empty");
+    rc = range(err, spec->name, "gpus", spec->gpus, NODE_GPUS_MAX);
+    if (rc == 0)
+        rc = range(err, spec->name, "gpu_memory_bytes", spec->gpu_memory_bytes, MEMORY_BYTES_MAX);
+    if (rc == 0)
+        rc = range(err, spec->name, "cpu_mcpu", spec->cpu_mcpu, CPU_MCPU_MAX);
+    if (rc == 0)
+        rc = range(err, spec->name, "memory_bytes", spec->memory_bytes, MEMORY_BYTES_MAX);
+    if (rc == 0)
+        rc = range(err, spec->name, "labels", spec->label_count, SELECTOR_TERMS_MAX);
+    return rc;
+}
+
+static uint32_t spec_class(struct core *core, const struct node_spec *spec)
+{
+    struct node_class class;
+
+    memset(&class, 0, sizeof class);
+    class.model = names_intern(&core->names, spec->model);
+    class.gpu_count = spec->gpus;
+    class.gpu_memory_bytes = spec->gpu_memory_bytes;
+    class.cpu_mcpu = spec->cpu_mcpu;
+    class.memory_bytes = spec->memory_bytes;
+    class.label_count =
+        terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
+    return nodes_class(&core->nodes, &class);
+}
+
+/* What runs on a node must stay possible when its description changes. */
+static int tasks_check(const struct core *core, uint32_t node, const struct node_spec *spec,
+                       struct err *err)
+{
+    const struct node_class class = {.gpu_count = spec->gpus,
+                                     .gpu_memory_bytes = spec->gpu_memory_bytes};
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
+        const struct task *t = &core->jobs.tasks[task];
+        struct need need;
+
+        if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) ||
+            !need_on(&core->shapes.shapes[t->shape], &class, &need))
+            return err_set(err, -EBUSY, "node '%s': job %llu uses a GPU that would be gone",
+                           spec->name, (unsigned long long)core->jobs.rows[t->job].id);
+    }
+    return 0;
+}
+
+/* A share of unstated bytes means other bytes on another class: book the tasks anew. */
+static void change_class(struct core *core, uint32_t node, uint32_t class_id)
+{
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+        ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+    nodes_set_class(&core->nodes, node, class_id);
+    task = core->nodes.rows[node].first_task;
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+        ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+}
+
+int fact_node_upserted(struct core *core, const struct node_spec *spec, struct err *err)
+{
+    uint32_t node, name, class_id;
+    int rc = spec_check(spec, err);
+
+    if (rc < 0)
+        return rc;
+    name = names_find(&core->names, spec->name);
+    if (name != NAMES_NONE && map_find(&core->node_by_name, name, &node)) {
+        rc = tasks_check(core, node, spec, err);
+        if (rc < 0)
+            return rc;
+        class_id = spec_class(core, spec);
+        if (class_id == core->nodes.rows[node].class_id)
+            return 0;
+        change_class(core, node, class_id);
+    } else {
+        if (core->nodes.in_use >= core->nodes_max)
+            return err_set(err, -ENOSPC, "node '%s': there are %u nodes already, the limit",
+                           spec->name, core->nodes_max);
+        name = names_intern(&core->names, spec->name);
+        node = nodes_add(&core->nodes, name, spec_class(core, spec));
+        map_put(&core->node_by_name, name, node);
+    }
+    core->index.gains++;
+    ledger_refresh(core, node);
+    return 0;
+}
+
+static int find_node(const struct core *core, const char *name, uint32_t *out, struct err *err)
+{
+    const uint32_t id = names_find(&core->names, name);
+
+    if (id == NAMES_NONE || !map_find(&core->node_by_name, id, out))
+        return err_set(err, -ENOENT, "node '%s': unknown", name);
+    return 0;
+}
+
+/* Its tasks are lost with it. */
+int fact_node_removed(struct core *core, const char *name, struct err *err)
+{
+    uint32_t node;
+    const int rc = find_node(core, name, &node, err);
+
+    if (rc < 0)
+        return rc;
+    while (core->nodes.rows[node].first_task != ROW_NONE) {
+        const uint32_t task = core->nodes.rows[node].first_task;
+        const uint32_t job = core->jobs.tasks[task].job;
+
+        core->jobs.rows[job].lost = true;
+        job_unsettle(core, job);
+        job_task_left(core, job, task - core->jobs.rows[job].task_first);
+    }
+    map_remove(&core->node_by_name, core->nodes.rows[node].name);
+    index_remove(&core->index, &core->nodes, node);
+    nodes_remove(&core->nodes, node);
+    return 0;
+}
+
+/* The driver reports the tasks of a lost GPU by itself; here only the room changes. */
+int fact_gpu_health(struct core *core, const struct event *event, struct err *err)
+{
+    uint32_t node;
+    const int rc = find_node(core, event->gpu.node, &node, err);
+    uint64_t bit;
+
+    if (rc < 0)
+        return rc;
+    if (event->gpu.gpu >= nodes_class_of(&core->nodes, node)->gpu_count)
+        return err_set(err, -EINVAL, "node '%s': gpu %u: it has %u GPUs", event->gpu.node,
+                       event->gpu.gpu, nodes_class_of(&core->nodes, node)->gpu_count);
+    bit = 1ull << event->gpu.gpu;
+    if (event->gpu.health == GPU_LOST)
+        core->nodes.rows[node].lost_mask |= bit;
+    else
+        core->nodes.rows[node].lost_mask &= ~bit;
+    core->index.gains++;
+    ledger_refresh(core, node);
+    return 0;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* nodes.h - the table of nodes and the books of what is held on each.
+ *
+ * held = used + releasing: a task holds its share from the start decision until an event says that
+ * it has left. free = capacity - held, and 0 where a GPU is lost or more is held than there is
+ * (a deficit, after a node shrank or took other GPUs than it was told).
+ * Rows are reused; `order` is not: it is the order of joining, which breaks all ties. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/node.h"
+
+struct digest;
+
+#define NODE_KINDS 64u /* kinds of GPU tasks that are told apart, see state_view.kinds */
+
+struct gpu_book {
+    int32_t held_mgpu;
+    int64_t held_bytes;
+};
+
+struct node {
+    bool in_use;
+    uint32_t name;     /* name id */
+    uint32_t class_id;
+    uint32_t order;    /* 0 = the first node that ever joined */
+    uint32_t state;    /* row of the index, ROW_NONE while not placeable */
+    uint32_t gpu_first; /* row of its first GPU book */
+    uint32_t gpu_room;  /* GPU books that it owns, >= the class's gpu_count */
+    uint32_t first_task;
+    uint64_t lost_mask; /* GPUs that are not usable */
+    bool deficit;       /* a report from outside made more held than there is, at some time */
+    int64_t held_mcpu;
+    int64_t held_memory_bytes;
+    /* Links of the set of nodes in the same state (nodeset.h). */
+    uint32_t set_child, set_next, set_prev;
+};
+
+struct nodes {
+    struct node_class *classes;
+    uint32_t *class_nodes; /* [class_count] nodes in use of each class */
+    uint32_t class_count, class_cap, class_nodes_cap;
+    struct node *rows;
+    uint32_t count, cap; /* rows, free ones included */
+    uint32_t in_use;
+    uint32_t joined;     /* nodes that ever joined */
+    uint16_t *kinds;     /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
+    bool sees_kinds;
+    struct gpu_book *gpus;
+    uint32_t gpu_count, gpu_cap;
+};
+
+void nodes_init(struct nodes *n, bool sees_kinds);
+void nodes_done(struct nodes *n);
+void nodes_copy(struct nodes *dst, const struct nodes *src);
+
+/* The id of the class with these contents; a new one if there is none. O(classes). */
+uint32_t nodes_class(struct nodes *n, const struct node_class *class);
+
+/* A new row, or a free one, for a node of this class; nothing is held on it. */
+uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id);
+void nodes_remove(struct nodes *n, uint32_t node);
+/* The node is described anew; what is held stays held. */
+void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id);
+
+static inline const struct node_class *nodes_class_of(const struct nodes *n, uint32_t node)
+{
+    return &n->classes[n->rows[node].class_id];
+}
+
+/* One more (sign 1) or one less (-1) task of this kind; and which kinds there are, as a mask. */
+void nodes_count_kind(struct nodes *n, uint32_t node, uint32_t kind, int sign);
+uint64_t nodes_kinds(const struct nodes *n, uint32_t node);
+
+int64_t nodes_free_mcpu(const struct nodes *n, uint32_t node);
+int64_t nodes_free_memory_bytes(const struct nodes *n, uint32_t node);
+uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu);
+int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu);
+
+void nodes_digest(const struct nodes *n, struct digest *d);

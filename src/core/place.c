@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.c - a place for a whole gang, or nothing. */
+#include "core/place.h"
+
+#include "base/check.h"
+#include "core/fit.h"
+#include "core/impl.h"
+#include "core/search.h"
+
+/* ---- one task ---- */
+
+static void take(struct core *core, uint32_t shape_id, uint32_t node, uint32_t gpu_slot,
+                 uint32_t slot)
+{
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+    struct need need;
+
+    fit_ever(core, shape_id, core->nodes.rows[node].class_id, &need);
+    trial_take(core, node, shape_id, fit_gpus(core, node, shape, &need, gpu_slot), slot);
+}
+
+static uint64_t fitting_nodes(struct core *core, uint32_t shape_id)
+{
+    uint64_t nodes = 0;
+    struct need need;
+
+    for (uint32_t s = 0; s < core->index.count; s++)
+        if (core->index.rows[s].node_count > 0 && fit_now(core, shape_id, s, &need))
+            nodes += core->index.rows[s].node_count;
+    return nodes;
+}
+
+/* A uniform GPU among those of the node that fit, as an entry of its state's free amounts. */
+static uint32_t draw_slot(struct core *core, uint32_t state, const struct need *need)
+{
+    const uint32_t gpus = core->nodes.classes[core->index.rows[state].class_id].gpu_count;
+    const size_t at = (size_t)state * core->index.stride;
+    uint32_t slots[NODE_GPUS_MAX], count = 0;
+
+    for (uint32_t i = 0; i < gpus; i++)
+        if (core->index.gpu_mgpu[at + i] >= need->mgpu &&
+            core->index.gpu_bytes[at + i] >= need->memory_bytes)
+            slots[count++] = i;
+    return count > 0 ? slots[core->placement->draw(core->placement_state, count)] : 0;
+}
+
+/* Uniform among the nodes that fit. O(states + nodes): for comparison, not for use. */
+static bool place_drawn(struct core *core, uint32_t shape_id, uint32_t slot)
+{
+    const uint64_t nodes = fitting_nodes(core, shape_id);
+    uint64_t skip = nodes > 0 ? core->placement->draw(core->placement_state, nodes) : 0;
+    struct need need;
+
+    for (uint32_t node = 0; nodes > 0 && node < core->nodes.count; node++) {
+        const uint32_t state = core->nodes.rows[node].state;
+
+        if (!core->nodes.rows[node].in_use || state == ROW_NONE ||
+            !fit_now(core, shape_id, state, &need) || skip-- > 0)
+            continue;
+        take(core, shape_id, node, draw_slot(core, state, &need), slot);
+        return true;
+    }
+    return false;
+}
+
+bool place_task(struct core *core, uint32_t shape_id, uint32_t slot)
+{
+    struct candidate best;
+
+    if (core->placement->tie == TIE_RANDOM_NODE)
+        return place_drawn(core, shape_id, slot);
+    if (!shortlist_best(core, shape_id, &best))
+        return false;
+    take(core, shape_id, core->index.rows[best.state].first_node, best.slot, slot);
+    return true;
+}
+
+/* ---- a layout ---- */
+
+/* Immediate: are there enough free GPUs at all for the tasks that want whole ones? */
+static bool gpus_suffice(const struct core *core, const struct layout *layout)
+{
+    uint64_t whole = 0;
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+        const struct shape *shape = &core->shapes.shapes[group->shape];
+
+        if (shape->gpu_mgpu == GPU_MGPU)
+            whole += (uint64_t)group->tasks * shape->gpus;
+    }
+    return whole <= core->index.whole_free;
+}
+
+/* Larger tasks have fewer places, so their groups go first. */
+static bool is_larger(const struct shape *a, const struct shape *b)
+{
+    const uint32_t a_mgpu = a->gpus * a->gpu_mgpu, b_mgpu = b->gpus * b->gpu_mgpu;
+
+    if (a->gpus != b->gpus)
+        return a->gpus > b->gpus;
+    if (a_mgpu != b_mgpu)
+        return a_mgpu > b_mgpu;
+    if (a->cpu_mcpu != b->cpu_mcpu)
+        return a->cpu_mcpu > b->cpu_mcpu;
+    return a->memory_bytes > b->memory_bytes;
+}
+
+/* The groups of a layout, largest tasks first, with the index of each group's first task. */
+struct group_order {
+    uint32_t count;
+    uint32_t shape[GANG_GROUPS_MAX], tasks[GANG_GROUPS_MAX], first_task[GANG_GROUPS_MAX];
+};
+
+static void order_groups(const struct core *core, const struct layout *layout,
+                         struct group_order *out)
+{
+    uint32_t task = 0;
+
+    out->count = 0;
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+        uint32_t at = out->count++;
+
+        for (; at > 0 && is_larger(&core->shapes.shapes[group->shape],
+                                   &core->shapes.shapes[out->shape[at - 1]]);
+             at--) {
+            out->shape[at] = out->shape[at - 1];
+            out->tasks[at] = out->tasks[at - 1];
+            out->first_task[at] = out->first_task[at - 1];
+        }
+        out->shape[at] = group->shape;
+        out->tasks[at] = group->tasks;
+        out->first_task[at] = task;
+        task += group->tasks;
+    }
+}
+
+static bool place_greedy(struct core *core, const struct group_order *groups, bool *out_any)
+{
+    *out_any = false;
+    for (uint32_t g = 0; g < groups->count; g++)
+        for (uint32_t i = 0; i < groups->tasks[g]; i++) {
+            if (!place_task(core, groups->shape[g], groups->first_task[g] + i))
+                return false;
+            *out_any = true;
+        }
+    return true;
+}
+
+/* One group of equal tasks finds room whenever there is room, unless each shares several GPUs. */
+static bool greedy_may_err(const struct core *core, const struct group_order *groups)
+{
+    const struct shape *shape = &core->shapes.shapes[groups->shape[0]];
+
+    return groups->count > 1 || (shape->gpus > 1 && shape_is_share(shape));
+}
+
+bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason)
+{
+    const uint32_t mark = trial_mark(&core->trial);
+    struct group_order groups;
+    bool any = false;
+
+    *out_reason = REASON_ROOM;
+    if (!gpus_suffice(core, layout))
+        return false;
+    order_groups(core, layout, &groups);
+    if (place_greedy(core, &groups, &any))
+        return true;
+    trial_undo(core, mark);
+    if (any)
+        *out_reason = REASON_GANG;
+    return any && greedy_may_err(core, &groups) &&
+           search_layout(core, groups.shape, groups.tasks, groups.first_task, groups.count);
+}
+
+bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,
+                enum reason *out_reason)
+{
+    const struct gang *g = &core->shapes.gangs[gang];
+    const uint32_t end = layout_end < g->layout_count ? layout_end : g->layout_count;
+    enum reason reason = REASON_ROOM;
+
+    for (uint32_t i = 0; i < end; i++) {
+        enum reason why;
+
+        if (place_layout(core, &core->shapes.layouts[g->first_layout + i], &why)) {
+            *out_layout = i;
+            return true;
+        }
+        if (why == REASON_GANG)
+            reason = why;
+    }
+    *out_reason = reason;
+    return false;
+}

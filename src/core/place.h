@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.h - a place for a whole gang, or nothing. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/job.h"
+
+struct core;
+struct layout;
+
+/* Put one task where the placement policy likes it best; it is taken on trial. False if it fits
+ * nowhere. `slot` is kept in the trial's log. Cost: that of shortlist_best(), and one node. */
+bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
+
+/* Put every task of this layout; on trial, with the task's index as slot. On false nothing is
+ * taken. Tasks of one group are equal, so putting them one by one finds room whenever there is
+ * room; between different groups place.c searches on when the greedy order fails. */
+bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason);
+
+/* The first of the gang's layouts before `layout_end` that fits (see place_layout). */
+bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,
+                enum reason *out_reason);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* repack.c - all jobs in order, packed anew from an empty cluster.
+ *
+ * How published simulators of preemptive orders decide; for small clusters, since every step
+ * places every job. A running job that is placed just where it is goes on; others stop. New jobs
+ * start once a step finds nothing to stop, so the room they were given is really free. */
+#include "base/mem.h"
+#include "base/sort.h"
+#include "core/impl.h"
+#include "core/life.h"
+#include "core/place.h"
+#include "core/step.h"
+
+struct entry {
+    struct waiting who;
+    uint32_t mark_first, mark_end; /* its tasks in the trial's log; equal = not placed */
+    uint32_t layout;
+};
+
+static int compare(const void *a, const void *b, void *arg)
+{
+    const struct entry *x = a, *y = b;
+
+    (void)arg;
+    return waiting_before(&x->who, &y->who) ? -1 : waiting_before(&y->who, &x->who);
+}
+
+static uint32_t list_jobs(struct core *core, struct entry *entries)
+{
+    uint32_t count = 0;
+
+    for (uint32_t job = 0; job < core->jobs.count; job++) {
+        const struct job *row = &core->jobs.rows[job];
+
+        if (row->state != JOB_PENDING && row->state != JOB_RUNNING)
+            continue;
+        entries[count++] = (struct entry){
+            .who = {core->order->key(core->order_state, core, job, core->now_us), row->sequence,
+                    job},
+        };
+    }
+    sort_stable(entries, count, sizeof *entries, compare, NULL);
+    return count;
+}
+
+static void empty_cluster(struct core *core, const struct entry *entries, uint32_t count)
+{
+    for (uint32_t e = 0; e < count; e++) {
+        const struct job *row = &core->jobs.rows[entries[e].who.job];
+
+        for (uint32_t i = 0; row->state == JOB_RUNNING && i < row->task_count; i++) {
+            const struct task *task = job_task(core, row, i);
+
+            if (!task->left)
+                trial_give(core, task->node, task->shape, task->gpu_mask, i);
+        }
+    }
+}
+
+/* Jobs of a gang that did not fit are not tried again: placing others only takes room. */
+static void pack(struct core *core, struct entry *entries, uint32_t count)
+{
+    bool *refused = mem_alloc(core->shapes.gang_count, sizeof *refused);
+
+    for (uint32_t e = 0; e < count; e++) {
+        const uint32_t gang = core->jobs.rows[entries[e].who.job].gang;
+        enum reason reason;
+
+        entries[e].mark_first = entries[e].mark_end = trial_mark(&core->trial);
+        if (refused[gang])
+            continue;
+        if (place_gang(core, gang, UINT32_MAX, &entries[e].layout, &reason))
+            entries[e].mark_end = trial_mark(&core->trial);
+        else if (core->pending.count > gang)
+            core->pending.buckets[gang].reason = reason;
+        refused[gang] = entries[e].mark_end == entries[e].mark_first;
+    }
+    mem_free(refused);
+}
+
+/* Is the job packed exactly where it runs? */
+static bool stays(const struct core *core, const struct entry *entry,
+                  const struct trial_item *log)
+{
+    const struct job *row = &core->jobs.rows[entry->who.job];
+
+    if (entry->mark_end - entry->mark_first != row->task_count)
+        return false;
+    for (uint32_t i = entry->mark_first; i < entry->mark_end; i++) {
+        const struct task *task = job_task(core, row, log[i].slot);
+
+        if (task->node != log[i].node || task->gpu_mask != log[i].gpu_mask)
+            return false;
+    }
+    return true;
+}
+
+static bool stop_leavers(struct core *core, const struct entry *entries, uint32_t count,
+                         const struct trial_item *log, struct decisions *out)
+{
+    bool any = false;
+
+    for (uint32_t e = 0; e < count; e++) {
+        if (core->jobs.rows[entries[e].who.job].state != JOB_RUNNING ||
+            stays(core, &entries[e], log))
+            continue;
+        job_stop(core, entries[e].who.job, STOP_PREEMPT, out);
+        any = true;
+    }
+    return any;
+}
+
+static void start_placed(struct core *core, const struct entry *entries, uint32_t count,
+                         const struct trial_item *log, struct decisions *out)
+{
+    for (uint32_t e = 0; e < count; e++) {
+        const uint32_t mark = trial_mark(&core->trial);
+
+        if (core->jobs.rows[entries[e].who.job].state != JOB_PENDING ||
+            entries[e].mark_first == entries[e].mark_end)
+            continue;
+        for (uint32_t i = entries[e].mark_first; i < entries[e].mark_end; i++)
+            trial_take(core, log[i].node, log[i].shape, log[i].gpu_mask, log[i].slot);
+        job_start(core, entries[e].who.job, entries[e].layout, mark, out);
+    }
+}
+
+void step_repack(struct core *core, struct decisions *out)
+{
+    struct entry *entries = mem_alloc(core->jobs.live, sizeof *entries);
+    const uint32_t count = list_jobs(core, entries);
+    struct trial_item *log;
+
+    empty_cluster(core, entries, count);
+    pack(core, entries, count);
+    log = mem_copy(core->trial.log, core->trial.count, sizeof *log);
+    trial_undo(core, 0);
+    if (!stop_leavers(core, entries, count, log, out))
+        start_placed(core, entries, count, log, out);
+    trial_commit(core);
+    mem_free(log);
+    mem_free(entries);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rules.c - the rules that hold after every apply and step, worked out from nothing but the facts.
+ *
+ *  1. What is held on a node is exactly what the tasks on it need: free + held + lost = total.
+ *  2. No GPU has two owners: together they hold at most the whole of it, unless tasks took other
+ *     GPUs than they were told (a deficit, which only a driver's report can make).
+ *  3. Every task is in the list of its node, and its job holds as many tasks as its layout says.
+ *  4. A job is whole or holds nothing: PENDING without tasks, otherwise with all.
+ *  5. Every waiting job is in the queue once, and has a reason.
+ *  6. The index says of every node what its books say.
+ *  7. A claim is of a waiting job, and counts the jobs that are leaving for it. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/fit.h"
+#include "core/impl.h"
+
+struct sums {
+    int64_t mcpu, memory_bytes;
+    int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
+};
+
+static void sum_tasks(const struct core *core, uint32_t node, struct sums *sums)
+{
+    uint32_t t = core->nodes.rows[node].first_task;
+
+    memset(sums, 0, sizeof *sums);
+    for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next) {
+        const struct task *task = &core->jobs.tasks[t];
+        const struct shape *shape = &core->shapes.shapes[task->shape];
+        struct need need;
+
+        (void)need_on(shape, nodes_class_of(&core->nodes, node), &need);
+        sums->mcpu += shape->cpu_mcpu;
+        sums->memory_bytes += shape->memory_bytes;
+        for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+            sums->gpu_mgpu[__builtin_ctzll(left)] += need.mgpu;
+            sums->gpu_bytes[__builtin_ctzll(left)] += need.memory_bytes;
+        }
+    }
+}
+
+static int check_books(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const char *name = names_text(&core->names, row->name);
+    struct sums sums;
+
+    sum_tasks(core, node, &sums);
+    if (sums.mcpu != row->held_mcpu || sums.memory_bytes != row->held_memory_bytes)
+        return err_set(err, -EINVAL, "rule 1: node '%s': CPU or memory held is not the tasks' sum",
+                       name);
+    for (uint32_t i = 0; i < nodes_class_of(&core->nodes, node)->gpu_count; i++) {
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+
+        if (sums.gpu_mgpu[i] != gpu->held_mgpu || sums.gpu_bytes[i] != gpu->held_bytes)
+            return err_set(err, -EINVAL, "rule 1: node '%s': GPU %u: held is not the tasks' sum",
+                           name, i);
+    }
+    return 0;
+}
+
+static int check_owners(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+
+    for (uint32_t i = 0; i < class->gpu_count && !row->deficit; i++) {
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+
+        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+            return err_set(err, -EINVAL, "rule 2: node '%s': GPU %u is given out twice",
+                           names_text(&core->names, row->name), i);
+    }
+    if (!row->deficit && (row->held_mcpu > class->cpu_mcpu ||
+                          row->held_memory_bytes > class->memory_bytes))
+        return err_set(err, -EINVAL, "rule 2: node '%s': CPU or memory is given out twice",
+                       names_text(&core->names, row->name));
+    return 0;
+}
+
+static int check_state(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+    struct state_view view;
+    uint32_t free_mgpu = 0, whole = 0, at_least = 0;
+
+    index_view(&core->index, &core->nodes, row->state, &view);
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
+        const uint32_t mgpu = nodes_gpu_free_mgpu(&core->nodes, node, i);
+
+        free_mgpu += mgpu;
+        whole += mgpu == GPU_MGPU;
+        at_least += view.gpu_free_mgpu[i] <= (i > 0 ? view.gpu_free_mgpu[i - 1] : 0) && i > 0 &&
+                    view.gpu_free_mgpu[i] != view.gpu_free_mgpu[i - 1];
+    }
+    if (at_least > 0 || view.free_mgpu != free_mgpu || view.whole_free != whole ||
+        view.class_id != row->class_id ||
+        view.cpu_free_mcpu != nodes_free_mcpu(&core->nodes, node) ||
+        view.memory_free_bytes != nodes_free_memory_bytes(&core->nodes, node))
+        return err_set(err, -EINVAL, "rule 6: node '%s': its state is not what its books say",
+                       names_text(&core->names, row->name));
+    return 0;
+}
+
+static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err *err)
+{
+    for (uint32_t node = 0; node < core->nodes.count; node++) {
+        uint32_t t = core->nodes.rows[node].first_task;
+        int rc;
+
+        if (!core->nodes.rows[node].in_use)
+            continue;
+        rc = check_books(core, node, err);
+        rc = rc < 0 ? rc : check_owners(core, node, err);
+        rc = rc < 0 ? rc : check_state(core, node, err);
+        if (rc < 0)
+            return rc;
+        for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next)
+            (*tasks_seen)++;
+    }
+    return 0;
+}
+
+static int check_tasks(const struct core *core, const struct job *job, uint32_t *tasks,
+                       struct err *err)
+{
+    const struct gang *gang = &core->shapes.gangs[job->gang];
+    const struct layout *layout = &core->shapes.layouts[gang->first_layout + job->layout];
+    uint32_t asked = 0;
+
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        asked += core->shapes.groups[layout->first_group + g].tasks;
+    if (job->task_count != asked || job->tasks_left >= job->task_count)
+        return err_set(err, -EINVAL, "rule 4: job %llu: %u tasks of %u, %u left",
+                       (unsigned long long)job->id, job->task_count, asked, job->tasks_left);
+    for (uint32_t i = 0; i < job->task_count; i++) {
+        const struct task *task = job_task(core, job, i);
+        const uint32_t gpus = core->shapes.shapes[task->shape].gpus;
+
+        if (&core->jobs.rows[task->job] != job ||
+            (uint32_t)__builtin_popcountll(task->gpu_mask) != gpus)
+            return err_set(err, -EINVAL, "rule 3: job %llu: task %u: does not hold %u GPUs",
+                           (unsigned long long)job->id, i, gpus);
+        *tasks += !task->left;
+    }
+    return 0;
+}
+
+static int check_waiting(const struct core *core, uint32_t job, struct err *err)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const struct bucket *bucket = &core->pending.buckets[row->gang];
+    const uint32_t at = core->pending.place[job];
+
+    if (row->task_first != ROW_NONE)
+        return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
+                       (unsigned long long)row->id);
+    if (at >= bucket->count || bucket->heap[at].job != job)
+        return err_set(err, -EINVAL, "rule 5: job %llu: waits, but not in the queue",
+                       (unsigned long long)row->id);
+    if (bucket->reason == REASON_NONE)
+        return err_set(err, -EINVAL, "rule 5: job %llu: waits without a reason",
+                       (unsigned long long)row->id);
+    return 0;
+}
+
+static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims,
+                      struct err *err)
+{
+    uint32_t pending = 0, queued = 0;
+
+    for (uint32_t job = 0; job < core->jobs.count; job++) {
+        const struct job *row = &core->jobs.rows[job];
+        int rc = 0;
+
+        if (row->state == JOB_PENDING)
+            rc = check_waiting(core, job, err);
+        else if (row->state != JOB_FREE)
+            rc = check_tasks(core, row, tasks, err);
+        if (rc < 0)
+            return rc;
+        pending += row->state == JOB_PENDING;
+        victims[0] += row->state != JOB_FREE ? row->victims : 0;
+        victims[1] += row->state != JOB_FREE && row->claimant != JOB_NONE &&
+                      jobs_find(&core->jobs, row->claimant) != ROW_NONE;
+    }
+    for (uint32_t i = 0; i < core->pending.open_count; i++)
+        queued += core->pending.buckets[core->pending.open[i]].count;
+    if (pending != core->jobs.pending || pending != queued)
+        return err_set(err, -EINVAL, "rule 5: %u jobs wait, %u are queued, %u are counted",
+                       pending, queued, core->jobs.pending);
+    return 0;
+}
+
+int core_check_rules(const struct core *core, struct err *err)
+{
+    uint32_t on_nodes = 0, of_jobs = 0, victims[2] = {0, 0};
+    int rc = check_nodes(core, &on_nodes, err);
+
+    rc = rc < 0 ? rc : check_jobs(core, &of_jobs, victims, err);
+    if (rc < 0)
+        return rc;
+    if (on_nodes != of_jobs)
+        return err_set(err, -EINVAL, "rule 3: %u tasks are on nodes, jobs hold %u", on_nodes,
+                       of_jobs);
+    if (victims[0] != victims[1])
+        return err_set(err, -EINVAL, "rule 7: %u jobs are awaited, %u are leaving", victims[0],
+                       victims[1]);
+    return 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shape.c - interning of requests: equal requests get equal ids. */
+#include "core/shape.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/check.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+enum kind { KIND_SELECTOR = 1, KIND_SHAPE, KIND_GANG };
+
+void shapes_init(struct shapes *s)
+{
+    static const struct selector any;
+
+    memset(s, 0, sizeof *s);
+    map_init(&s->by_digest);
+    check(shapes_selector(s, &any) == SELECTOR_ANY);
+}
+
+void shapes_done(struct shapes *s)
+{
+    mem_free(s->shapes);
+    mem_free(s->selectors);
+    mem_free(s->groups);
+    mem_free(s->layouts);
+    mem_free(s->gangs);
+    map_done(&s->by_digest);
+    memset(s, 0, sizeof *s);
+}
+
+void shapes_copy(struct shapes *dst, const struct shapes *src)
+{
+    *dst = *src;
+    dst->shapes = mem_copy(src->shapes, src->shape_count, sizeof *src->shapes);
+    dst->selectors = mem_copy(src->selectors, src->selector_count, sizeof *src->selectors);
+    dst->groups = mem_copy(src->groups, src->group_count, sizeof *src->groups);
+    dst->layouts = mem_copy(src->layouts, src->layout_count, sizeof *src->layouts);
+    dst->gangs = mem_copy(src->gangs, src->gang_count, sizeof *src->gangs);
+    dst->shape_cap = src->shape_count;
+    dst->selector_cap = src->selector_count;
+    dst->group_cap = src->group_count;
+    dst->layout_cap = src->layout_count;
+    dst->gang_cap = src->gang_count;
+    map_copy(&dst->by_digest, &src->by_digest);
+}
+
+static void digest_selector(struct digest *d, const struct selector *s)
+{
+    digest_u32(d, s->model_count);
+    for (uint32_t i = 0; i < s->model_count; i++)
+        digest_u32(d, s->models[i]);
+    digest_u32(d, s->label_count);
+    for (uint32_t i = 0; i < s->label_count; i++)
+        digest_u32(d, s->labels[i]);
+}
+
+static void digest_shape(struct digest *d, const struct shape *s)
+{
+    digest_i64(d, s->cpu_mcpu);
+    digest_i64(d, s->memory_bytes);
+    digest_u32(d, s->gpus);
+    digest_u32(d, s->gpu_mgpu);
+    digest_i64(d, s->gpu_memory_bytes);
+    digest_u32(d, s->selector);
+}
+
+static bool same_selector(const struct selector *a, const struct selector *b)
+{
+    return a->model_count == b->model_count && a->label_count == b->label_count &&
+           memcmp(a->models, b->models, a->model_count * sizeof *a->models) == 0 &&
+           memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0;
+}
+
+static bool same_shape(const struct shape *a, const struct shape *b)
+{
+    return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes &&
+           a->gpus == b->gpus && a->gpu_mgpu == b->gpu_mgpu &&
+           a->gpu_memory_bytes == b->gpu_memory_bytes && a->selector == b->selector;
+}
+
+static uint64_t key_start(struct digest *d, enum kind kind)
+{
+    digest_init(d);
+    digest_u32(d, kind);
+    return 0;
+}
+
+uint32_t shapes_selector(struct shapes *s, const struct selector *selector)
+{
+    struct digest d;
+    uint32_t id;
+
+    for (uint64_t salt = key_start(&d, KIND_SELECTOR);; salt++) { /* salt steps over a collision */
+        digest_u64(&d, salt);
+        digest_selector(&d, selector);
+        if (!map_find(&s->by_digest, digest_value(&d), &id))
+            break;
+        if (same_selector(&s->selectors[id], selector))
+            return id;
+    }
+    vec_reserve(s->selectors, s->selector_cap, s->selector_count + 1);
+    s->selectors[s->selector_count] = *selector;
+    map_put(&s->by_digest, digest_value(&d), s->selector_count);
+    return s->selector_count++;
+}
+
+uint32_t shapes_shape(struct shapes *s, const struct shape *shape)
+{
+    struct digest d;
+    uint32_t id;
+
+    for (uint64_t salt = key_start(&d, KIND_SHAPE);; salt++) {
+        digest_u64(&d, salt);
+        digest_shape(&d, shape);
+        if (!map_find(&s->by_digest, digest_value(&d), &id))
+            break;
+        if (same_shape(&s->shapes[id], shape))
+            return id;
+    }
+    vec_reserve(s->shapes, s->shape_cap, s->shape_count + 1);
+    s->shapes[s->shape_count] = *shape;
+    map_put(&s->by_digest, digest_value(&d), s->shape_count);
+    return s->shape_count++;
+}
+
+static void digest_layouts(struct digest *d, const struct layout_spec *layouts, uint32_t count)
+{
+    digest_u32(d, count);
+    for (uint32_t i = 0; i < count; i++) {
+        digest_u32(d, layouts[i].slowdown_ppm);
+        digest_u32(d, layouts[i].group_count);
+        for (uint32_t g = 0; g < layouts[i].group_count; g++) {
+            digest_u32(d, layouts[i].groups[g].shape);
+            digest_u32(d, layouts[i].groups[g].tasks);
+        }
+    }
+}
+
+static bool same_layout(const struct shapes *s, const struct layout *a,
+                        const struct layout_spec *b)
+{
+    if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm)
+        return false;
+    for (uint32_t g = 0; g < a->group_count; g++) {
+        const struct group *have = &s->groups[a->first_group + g];
+
+        if (have->shape != b->groups[g].shape || have->tasks != b->groups[g].tasks)
+            return false;
+    }
+    return true;
+}
+
+static bool same_gang(const struct shapes *s, const struct gang *gang,
+                      const struct layout_spec *layouts, uint32_t layout_count)
+{
+    if (gang->layout_count != layout_count)
+        return false;
+    for (uint32_t i = 0; i < layout_count; i++)
+        if (!same_layout(s, &s->layouts[gang->first_layout + i], &layouts[i]))
+            return false;
+    return true;
+}
+
+/* What the first layout asks for in sum. */
+static void gang_sum(const struct shapes *s, struct gang *gang)
+{
+    const struct layout *layout = &s->layouts[gang->first_layout];
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &s->groups[layout->first_group + g];
+        const struct shape *shape = &s->shapes[group->shape];
+
+        gang->tasks += group->tasks;
+        gang->gpus += group->tasks * shape->gpus;
+        gang->mgpu += (int64_t)group->tasks * shape->gpus * shape->gpu_mgpu;
+    }
+}
+
+static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts,
+                         uint32_t layout_count)
+{
+    struct gang gang = {.first_layout = s->layout_count, .layout_count = layout_count};
+
+    for (uint32_t i = 0; i < layout_count; i++) {
+        vec_reserve(s->layouts, s->layout_cap, s->layout_count + 1);
+        s->layouts[s->layout_count++] = (struct layout){
+            .first_group = s->group_count,
+            .group_count = layouts[i].group_count,
+            .slowdown_ppm = layouts[i].slowdown_ppm,
+        };
+        vec_reserve(s->groups, s->group_cap, s->group_count + layouts[i].group_count);
+        for (uint32_t g = 0; g < layouts[i].group_count; g++)
+            s->groups[s->group_count++] = layouts[i].groups[g];
+    }
+    gang_sum(s, &gang);
+    vec_reserve(s->gangs, s->gang_cap, s->gang_count + 1);
+    s->gangs[s->gang_count] = gang;
+    return s->gang_count++;
+}
+
+uint32_t shapes_gang(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
+{
+    struct digest d;
+    uint32_t id;
+
+    check(layout_count >= 1);
+    for (uint64_t salt = key_start(&d, KIND_GANG);; salt++) {
+        digest_u64(&d, salt);
+        digest_layouts(&d, layouts, layout_count);
+        if (!map_find(&s->by_digest, digest_value(&d), &id))
+            break;
+        if (same_gang(s, &s->gangs[id], layouts, layout_count))
+            return id;
+    }
+    id = gang_add(s, layouts, layout_count);
+    map_put(&s->by_digest, digest_value(&d), id);
+    return id;
+}
+
+static int range_check(struct err *err, const char *field, int64_t value, int64_t max)
+{
+    if (value >= 0 && value <= max)
+        return 0;
+    return err_set(err, -EINVAL, "%s: must be 0 to %lld, is %lld", field, (long long)max,
+                   (long long)value);
+}
+
+int shape_check(const struct shape *shape, struct err *err)
+{
+    int rc = range_check(err, "cpu_mcpu", shape->cpu_mcpu, CPU_MCPU_MAX);
+
+    if (rc == 0)
+        rc = range_check(err, "memory_bytes", shape->memory_bytes, MEMORY_BYTES_MAX);
+    if (rc == 0)
+        rc = range_check(err, "gpus", shape->gpus, NODE_GPUS_MAX);
+    if (rc == 0)
+        rc = range_check(err, "gpu_mgpu", shape->gpu_mgpu, GPU_MGPU);
+    if (rc == 0)
+        rc = range_check(err, "gpu_memory_bytes", shape->gpu_memory_bytes, MEMORY_BYTES_MAX);
+    if (rc == 0 && shape->gpus == 0 && (shape->gpu_mgpu > 0 || shape->gpu_memory_bytes > 0))
+        return err_set(err, -EINVAL, "gpus: is 0, but a share or memory of a GPU is asked for");
+    return rc;
+}
+
+void shapes_digest(const struct shapes *s, struct digest *d)
+{
+    digest_u32(d, s->selector_count);
+    for (uint32_t i = 0; i < s->selector_count; i++)
+        digest_selector(d, &s->selectors[i]);
+    digest_u32(d, s->shape_count);
+    for (uint32_t i = 0; i < s->shape_count; i++)
+        digest_shape(d, &s->shapes[i]);
+    digest_u32(d, s->group_count);
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        digest_u32(d, s->groups[i].shape);
+        digest_u32(d, s->groups[i].tasks);
+    }
+    digest_u32(d, s->layout_count);
+    for (uint32_t i = 0; i < s->layout_count; i++) {
+        digest_u32(d, s->layouts[i].first_group);
+        digest_u32(d, s->layouts[i].group_count);
+        digest_u32(d, s->layouts[i].slowdown_ppm);
+    }
+    digest_u32(d, s->gang_count);
+    for (uint32_t i = 0; i < s->gang_count; i++) {
+        digest_u32(d, s->gangs[i].first_layout);
+        digest_u32(d, s->gangs[i].layout_count);
+        digest_u32(d, s->gangs[i].tasks);
+        digest_u32(d, s->gangs[i].gpus);
+        digest_i64(d, s->gangs[i].mgpu);
+    }
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit.c - a job arrives; a job is cancelled. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "core/facts.h"
+#include "core/impl.h"
+#include "core/life.h"
+#include "core/submit.h"
+#include "core/terms.h"
+
+/* ---- checking what was asked ---- */
+
+int group_check(const struct group_spec *group, struct err *err)
+{
+    const struct shape shape = {
+        .cpu_mcpu = group->cpu_mcpu,
+        .memory_bytes = group->memory_bytes,
+        .gpus = group->gpus,
+        .gpu_mgpu = group->gpu_mgpu,
+        .gpu_memory_bytes = group->gpu_memory_bytes,
+    };
+
+    if (group->tasks < 1 || group->tasks > JOB_TASKS_MAX)
+        return err_set(err, -EINVAL, "tasks: must be 1 to %d, is %u", JOB_TASKS_MAX, group->tasks);
+    if (group->model_count > SELECTOR_TERMS_MAX || group->label_count > SELECTOR_TERMS_MAX)
+        return err_set(err, -EINVAL, "models, labels: at most %d each", SELECTOR_TERMS_MAX);
+    return shape_check(&shape, err);
+}
+
+static int layout_check(const struct job_layout_spec *layout, struct err *err)
+{
+    uint64_t tasks = 0;
+
+    if (layout->group_count < 1 || layout->group_count > GANG_GROUPS_MAX)
+        return err_set(err, -EINVAL, "groups: must be 1 to %d, are %u", GANG_GROUPS_MAX,
+                       layout->group_count);
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const int rc = group_check(&layout->groups[g], err);
+
+        if (rc < 0)
+            return err_prefix(err, rc, "groups[%u].", g);
+        tasks += layout->groups[g].tasks;
+    }
+    if (tasks > JOB_TASKS_MAX)
+        return err_set(err, -EINVAL, "groups: at most %d tasks together", JOB_TASKS_MAX);
+    return 0;
+}
+
+static int job_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    if (spec->id == JOB_NONE)
+        return err_set(err, -EINVAL, "job: id %llu is reserved", (unsigned long long)spec->id);
+    if (jobs_find(&core->jobs, spec->id) != ROW_NONE)
+        return err_set(err, -EEXIST, "job %llu: is known already", (unsigned long long)spec->id);
+    if (core->jobs.live >= core->jobs_max)
+        return err_set(err, -ENOSPC, "job %llu: there are %u jobs already, the limit",
+                       (unsigned long long)spec->id, core->jobs_max);
+    if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
+        return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
+                       (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);
+    for (uint32_t i = 0; i < spec->layout_count; i++) {
+        const int rc = layout_check(&spec->layouts[i], err);
+
+        if (rc < 0)
+            return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
+    }
+    return 0;
+}
+
+/* ---- interning it ---- */
+
+uint32_t group_shape(struct core *core, const struct group_spec *group)
+{
+    struct shape shape = {
+        .cpu_mcpu = group->cpu_mcpu,
+        .memory_bytes = group->memory_bytes,
+        .gpus = group->gpus,
+        .gpu_mgpu = group->gpu_mgpu,
+        .gpu_memory_bytes = group->gpu_memory_bytes,
+    };
+    struct selector selector;
+
+    memset(&selector, 0, sizeof selector);
+    selector.model_count =
+        terms_intern(&core->names, group->models, group->model_count, selector.models);
+    selector.label_count =
+        terms_intern(&core->names, group->labels, group->label_count, selector.labels);
+    shape.selector = shapes_selector(&core->shapes, &selector);
+    if (shape.gpus > 0 && shape.gpu_mgpu == 0 && shape.gpu_memory_bytes == 0)
+        shape.gpu_mgpu = GPU_MGPU; /* who states neither gets whole devices */
+    const uint32_t id = shapes_shape(&core->shapes, &shape);
+
+    vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
+    core->shortlist_count = core->shapes.shape_count;
+    return id;
+}
+
+static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
+{
+    struct layout_spec layouts[GANG_LAYOUTS_MAX];
+    struct group *groups, *next;
+    uint32_t count = 0, gang;
+
+    for (uint32_t i = 0; i < spec->layout_count; i++)
+        count += spec->layouts[i].group_count;
+    groups = next = mem_alloc(count, sizeof *groups);
+    for (uint32_t i = 0; i < spec->layout_count; i++) {
+        const struct job_layout_spec *layout = &spec->layouts[i];
+
+        layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm};
+        for (uint32_t g = 0; g < layout->group_count; g++)
+            *next++ = (struct group){group_shape(core, &layout->groups[g]),
+                                     layout->groups[g].tasks};
+    }
+    gang = shapes_gang(&core->shapes, layouts, spec->layout_count);
+    mem_free(groups);
+    return gang;
+}
+
+/* The placement policy learns from every arrival, whether or not it ever fits. */
+static void tell_arrived(struct core *core, uint32_t gang)
+{
+    const struct layout *layout = &core->shapes.layouts[core->shapes.gangs[gang].first_layout];
+
+    for (uint32_t g = 0; core->placement->arrived != NULL && g < layout->group_count; g++) {
+        const struct group group = core->shapes.groups[layout->first_group + g];
+
+        core->placement->arrived(core->placement_state, core, group.shape, group.tasks);
+    }
+}
+
+int fact_job_submitted(struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const int rc = job_check(core, spec, err);
+    struct job job;
+    uint32_t row;
+
+    if (rc < 0)
+        return rc;
+    job = (struct job){
+        .id = spec->id,
+        .sequence = core->jobs.submitted++,
+        .state = JOB_PENDING,
+        .gang = intern_gang(core, spec),
+        .queue = names_intern(&core->names, spec->queue),
+        .user = names_intern(&core->names, spec->user),
+        .name = names_intern(&core->names, spec->name),
+        .task_first = ROW_NONE,
+        .claimant = JOB_NONE,
+        .submit_us = core->now_us,
+        .start_us = TIME_NONE,
+        .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
+        .reason = REASON_NEW,
+    };
+    row = jobs_add(&core->jobs, &job);
+    tell_arrived(core, job.gang);
+    if (core->order->submitted != NULL)
+        core->order->submitted(core->order_state, core, row);
+    job_enqueue(core, row);
+    return 0;
+}
+
+int fact_job_cancelled(struct core *core, uint64_t job_id, struct err *err)
+{
+    const uint32_t row = jobs_find(&core->jobs, job_id);
+    struct job *job;
+
+    if (row == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown", (unsigned long long)job_id);
+    job = &core->jobs.rows[row];
+    job->cancelled = true;
+    if (job->state != JOB_PENDING) {
+        job_unsettle(core, row);
+        return 0;
+    }
+    pending_remove(&core->pending, job->gang, row);
+    core->jobs.pending--;
+    job_gone(core, row, JOB_CANCELLED);
+    return 0;
+}
+
+int fact_job_progress(struct core *core, const struct event *event, struct err *err)
+{
+    const uint32_t row = jobs_find(&core->jobs, event->progress.job_id);
+
+    if (row == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown",
+                       (unsigned long long)event->progress.job_id);
+    if (event->progress.remaining_us < 0)
+        return err_set(err, -EINVAL, "job %llu: remaining_us: must be 0 or more",
+                       (unsigned long long)event->progress.job_id);
+    core->jobs.rows[row].remaining_us = event->progress.remaining_us;
+    return 0;
+}

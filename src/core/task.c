@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* task.c - what is heard of running tasks: started, exited, lost. Hearing it twice is harmless. */
+#include <errno.h>
+
+#include "base/err.h"
+#include "core/facts.h"
+#include "core/fit.h"
+#include "core/impl.h"
+#include "core/ledger.h"
+#include "core/life.h"
+
+/* The job and task that an event speaks of; the job must be on GPUs. */
+static int find_task(const struct core *core, const struct event *event, uint32_t *out_job,
+                     struct err *err)
+{
+    const unsigned long long id = event->task.job_id;
+    const uint32_t job = jobs_find(&core->jobs, event->task.job_id);
+
+    if (job == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown", id);
+    if (core->jobs.rows[job].task_first == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: is not running", id);
+    if (event->task.task >= core->jobs.rows[job].task_count)
+        return err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id, event->task.task,
+                       core->jobs.rows[job].task_count);
+    *out_job = job;
+    return 0;
+}
+
+/* ---- started ---- */
+
+/* Where it really runs must be possible: a known node with those GPUs, as many as were asked. */
+static int taken_check(struct core *core, const struct event *event, const struct task *task,
+                       uint32_t *out_node, struct err *err)
+{
+    const uint32_t name = names_find(&core->names, event->task.node);
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+    uint32_t gpus;
+
+    if (name == NAMES_NONE || !map_find(&core->node_by_name, name, out_node))
+        return err_set(err, -ENOENT, "node '%s': unknown", event->task.node);
+    gpus = nodes_class_of(&core->nodes, *out_node)->gpu_count;
+    if (gpus < 64 && event->task.gpu_mask >> gpus != 0)
+        return err_set(err, -EINVAL, "node '%s': has %u GPUs, mask names others",
+                       event->task.node, gpus);
+    if ((uint32_t)__builtin_popcountll(event->task.gpu_mask) != shape->gpus)
+        return err_set(err, -EINVAL, "task %u: asked for %u GPUs, mask names %d",
+                       event->task.task, shape->gpus,
+                       __builtin_popcountll(event->task.gpu_mask));
+    if (!need_on(shape, nodes_class_of(&core->nodes, *out_node), &need))
+        return err_set(err, -EINVAL, "node '%s': could never hold this task", event->task.node);
+    return 0;
+}
+
+/* The books follow what was really taken. */
+static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t node,
+                      uint64_t gpu_mask)
+{
+    struct task *task = job_task(core, &core->jobs.rows[job], index);
+
+    if (task->node == node && task->gpu_mask == gpu_mask)
+        return;
+    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    core->index.gains++;
+    job_unlink_task(core, core->jobs.rows[job].task_first + index);
+    task->node = node;
+    task->gpu_mask = gpu_mask;
+    job_link_task(core, core->jobs.rows[job].task_first + index);
+    ledger_take(core, node, task->shape, gpu_mask);
+}
+
+int fact_task_started(struct core *core, const struct event *event, struct err *err)
+{
+    struct task *task;
+    struct job *row;
+    uint32_t job, node;
+    int rc = find_task(core, event, &job, err);
+
+    if (rc < 0)
+        return rc;
+    row = &core->jobs.rows[job];
+    task = job_task(core, row, event->task.task);
+    if (task->started || task->left)
+        return 0;
+    node = task->node;
+    if (event->task.node[0] != '\0') {
+        rc = taken_check(core, event, task, &node, err);
+        if (rc < 0)
+            return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
+        move_task(core, job, event->task.task, node, event->task.gpu_mask);
+    }
+    task->started = true;
+    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
+        return 0;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    if (core->order->started != NULL)
+        core->order->started(core->order_state, core, job);
+    return 0;
+}
+
+/* ---- exited and lost ---- */
+
+int fact_task_exited(struct core *core, const struct event *event, struct err *err)
+{
+    uint32_t job;
+    const int rc = find_task(core, event, &job, err);
+
+    if (rc < 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
+        return rc;
+    if (event->task.exit_code != 0) {
+        core->jobs.rows[job].failed = true;
+        job_unsettle(core, job);
+    }
+    job_task_left(core, job, event->task.task);
+    return 0;
+}
+
+int fact_task_lost(struct core *core, const struct event *event, struct err *err)
+{
+    uint32_t job;
+    const int rc = find_task(core, event, &job, err);
+
+    if (rc < 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
+        return rc;
+    core->jobs.rows[job].lost = true;
+    job_unsettle(core, job);
+    job_task_left(core, job, event->task.task);
+    return 0;
+}

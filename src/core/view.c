@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view.c - what others may read of a core. */
+#include "core/view.h"
+
+#include "base/check.h"
+#include "core/fit.h"
+#include "core/impl.h"
+
+int64_t core_now_us(const struct core *core)
+{
+    return core->now_us;
+}
+
+const char *core_name(const struct core *core, uint32_t name)
+{
+    return names_text(&core->names, name);
+}
+
+const struct job *core_job(const struct core *core, uint32_t job)
+{
+    check(job < core->jobs.count);
+    return &core->jobs.rows[job];
+}
+
+uint32_t core_job_rows(const struct core *core)
+{
+    return core->jobs.count;
+}
+
+uint32_t core_find_job(const struct core *core, uint64_t job_id)
+{
+    return jobs_find(&core->jobs, job_id);
+}
+
+enum reason core_job_reason(const struct core *core, uint32_t job)
+{
+    const struct job *row = core_job(core, job);
+    const struct bucket *bucket;
+
+    if (row->state != JOB_PENDING)
+        return REASON_NONE;
+    bucket = &core->pending.buckets[row->gang];
+    return bucket->heap[0].job == job || bucket->reason != REASON_VICTIMS ? bucket->reason
+                                                                         : REASON_ORDER;
+}
+
+const struct gang *core_gang(const struct core *core, uint32_t gang)
+{
+    return &core->shapes.gangs[gang];
+}
+
+const struct layout *core_layout(const struct core *core, uint32_t layout)
+{
+    return &core->shapes.layouts[layout];
+}
+
+const struct group *core_group(const struct core *core, uint32_t group)
+{
+    return &core->shapes.groups[group];
+}
+
+const struct task *core_task(const struct core *core, uint32_t task)
+{
+    return &core->jobs.tasks[task];
+}
+
+uint32_t core_shape_count(const struct core *core)
+{
+    return core->shapes.shape_count;
+}
+
+const struct shape *core_shape(const struct core *core, uint32_t shape)
+{
+    return &core->shapes.shapes[shape];
+}
+
+uint32_t core_class_count(const struct core *core)
+{
+    return core->nodes.class_count;
+}
+
+const struct node_class *core_class(const struct core *core, uint32_t class_id)
+{
+    return &core->nodes.classes[class_id];
+}
+
+uint32_t core_class_nodes(const struct core *core, uint32_t class_id)
+{
+    return core->nodes.class_nodes[class_id];
+}
+
+bool core_shape_fits_class(const struct core *core, uint32_t shape, uint32_t class_id)
+{
+    const struct shape *s = &core->shapes.shapes[shape];
+    const struct node_class *class = &core->nodes.classes[class_id];
+    struct need need;
+
+    return need_on(s, class, &need) && s->cpu_mcpu <= class->cpu_mcpu &&
+           s->memory_bytes <= class->memory_bytes &&
+           selector_admits(&core->shapes.selectors[s->selector], class);
+}
+
+uint32_t core_state_rows(const struct core *core)
+{
+    return core->index.count;
+}
+
+uint32_t core_state_nodes(const struct core *core, uint32_t state)
+{
+    return core->index.rows[state].node_count;
+}
+
+uint32_t core_state_count(const struct core *core)
+{
+    return core->index.live;
+}
+
+void core_state_view(const struct core *core, uint32_t state, struct state_view *out)
+{
+    index_view(&core->index, &core->nodes, state, out);
+}
+
+uint32_t core_node_rows(const struct core *core)
+{
+    return core->nodes.count;
+}
+
+bool core_node_in_use(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].in_use;
+}
+
+uint32_t core_node_class(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].class_id;
+}
+
+uint32_t core_node_state(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].state;
+}
+
+uint32_t core_node_first_task(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].first_task;
+}
+
+uint32_t core_pending_count(const struct core *core)
+{
+    return core->jobs.pending;
+}
+
+uint32_t core_running_count(const struct core *core)
+{
+    return core->jobs.running;
+}
+
+uint32_t slot_fullest(const struct state_view *view, const struct need *need)
+{
+    for (uint32_t i = 0; i < view->gpu_count; i++)
+        if (view->gpu_free_mgpu[i] >= need->mgpu && view->gpu_free_bytes[i] >= need->memory_bytes)
+            return i;
+    check(!"asked only where the task fits");
+    return 0;
+}

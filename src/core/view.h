@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* view.h - what policies, explain and the drivers may read of a core. Reads only, O(1) each. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/job.h"
+#include "core/node.h"
+#include "core/policy.h"
+#include "core/shape.h"
+
+struct core;
+
+int64_t core_now_us(const struct core *core);
+const char *core_name(const struct core *core, uint32_t name); /* text of a name id */
+
+const struct job *core_job(const struct core *core, uint32_t job); /* row of a live job */
+uint32_t core_job_rows(const struct core *core);                   /* rows, free ones included */
+uint32_t core_find_job(const struct core *core, uint64_t job_id);  /* ROW_NONE if unknown */
+/* Why it waits; REASON_NONE unless PENDING. Of the last step. */
+enum reason core_job_reason(const struct core *core, uint32_t job);
+const struct gang *core_gang(const struct core *core, uint32_t gang);
+const struct layout *core_layout(const struct core *core, uint32_t layout);
+const struct group *core_group(const struct core *core, uint32_t group);
+const struct task *core_task(const struct core *core, uint32_t task);
+
+uint32_t core_shape_count(const struct core *core);
+const struct shape *core_shape(const struct core *core, uint32_t shape);
+
+uint32_t core_class_count(const struct core *core);
+const struct node_class *core_class(const struct core *core, uint32_t class_id);
+uint32_t core_class_nodes(const struct core *core, uint32_t class_id); /* nodes of it in use */
+/* May a task of this shape use nodes of this class (selector and capacity of an empty node)? */
+bool core_shape_fits_class(const struct core *core, uint32_t shape, uint32_t class_id);
+
+/* Distinct node states: rows 0..core_state_rows()-1; those of 0 nodes are not in use. */
+uint32_t core_state_rows(const struct core *core);
+uint32_t core_state_count(const struct core *core); /* states in use */
+uint32_t core_state_nodes(const struct core *core, uint32_t state); /* nodes in it */
+void core_state_view(const struct core *core, uint32_t state, struct state_view *out);
+
+/* Nodes by row, and the tasks on each: first task row, then core_task(t)->node_next. */
+uint32_t core_node_rows(const struct core *core);
+bool core_node_in_use(const struct core *core, uint32_t node);
+uint32_t core_node_class(const struct core *core, uint32_t node);
+uint32_t core_node_state(const struct core *core, uint32_t node);
+uint32_t core_node_first_task(const struct core *core, uint32_t node);
+
+uint32_t core_pending_count(const struct core *core);
+uint32_t core_running_count(const struct core *core);

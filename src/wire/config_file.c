@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/config_file.h"
+
+#include <errno.h>
+
+#include "wire/doc.h"
+#include "wire/fields.h"
+#include "wire/group_doc.h"
+
+struct config_text {
+    const char *placement, *order;
+    uint64_t seed;
+    const struct doc_node *order_options;
+    int64_t migrate_wait_us;
+    uint32_t migrate_gain_ppm, nodes_max, jobs_max;
+};
+
+#define AT(member) offsetof(struct config_text, member)
+
+static const struct field config_fields[] = {
+    {"placement", FIELD_NAME, NUMBER_WHOLE, false, AT(placement), 0, 0},
+    {"order", FIELD_NAME, NUMBER_WHOLE, false, AT(order), 0, 0},
+    {"seed", FIELD_U64, NUMBER_WHOLE, false, AT(seed), 0, 0},
+    {"order-options", FIELD_NODE, NUMBER_WHOLE, false, AT(order_options), 0, 0},
+    {"migrate-wait", FIELD_I64, NUMBER_DURATION, false, AT(migrate_wait_us), 0, INT64_C(1) << 55},
+    {"migrate-gain", FIELD_U32, NUMBER_MICRO, false, AT(migrate_gain_ppm), 0, 1000000000},
+    {"nodes-max", FIELD_U32, NUMBER_WHOLE, false, AT(nodes_max), 0, NODES_MAX},
+    {"jobs-max", FIELD_U32, NUMBER_WHOLE, false, AT(jobs_max), 0, JOBS_MAX},
+};
+
+static int read_options(const struct doc *doc, const struct doc_node *list, struct config *out,
+                        struct err *err)
+{
+    int64_t *options;
+    uint32_t count = 0;
+    int rc = doc_want_list(doc, list, CONFIG_OPTIONS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    options = arena_alloc(doc->arena, list->child_count, sizeof *options);
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n))
+        rc = doc_want_number(doc, n, NUMBER_WHOLE, INT64_MIN, INT64_MAX, &options[count++], err);
+    out->order_options = options;
+    out->order_option_count = count;
+    return rc;
+}
+
+static int read_config(const struct doc *doc, struct config *out, struct err *err)
+{
+    const struct doc_node *node = doc_first(doc, doc_root(doc));
+    struct config_text text = {.placement = "", .order = ""};
+    int rc;
+
+    *out = (struct config){.placement = "", .order = ""};
+    if (!node)
+        return 0;
+    if (doc_next(doc, node))
+        return doc_error(doc, doc_next(doc, node), err, -EINVAL,
+                         "a second document, but a configuration is only one");
+    rc = fields_read(doc, node, config_fields, sizeof config_fields / sizeof *config_fields, &text,
+                     err);
+    if (rc < 0)
+        return rc;
+    *out = (struct config){.placement = text.placement,
+                           .order = text.order,
+                           .seed = text.seed,
+                           .migrate_wait_us = text.migrate_wait_us,
+                           .migrate_gain_ppm = text.migrate_gain_ppm,
+                           .nodes_max = text.nodes_max,
+                           .jobs_max = text.jobs_max};
+    return text.order_options ? read_options(doc, text.order_options, out, err) : 0;
+}
+
+static void begin(struct doc *doc, const char *name, struct config_file *file)
+{
+    *file = (struct config_file){0};
+    arena_init(&file->arena);
+    doc_init(doc, name, &file->arena);
+}
+
+static int finish(struct doc *doc, struct config_file *file, int rc, struct err *err)
+{
+    if (rc == 0)
+        rc = read_config(doc, &file->config, err);
+    doc_done(doc);
+    if (rc < 0)
+        config_file_done(file);
+    return rc;
+}
+
+int config_file_load(const char *path, struct config_file *out, struct err *err)
+{
+    struct doc doc;
+
+    begin(&doc, path, out);
+    return finish(&doc, out, doc_load(&doc, path, err), err);
+}
+
+int config_file_parse(const char *name, const void *bytes, size_t count, struct config_file *out,
+                      struct err *err)
+{
+    struct doc doc;
+
+    begin(&doc, name, out);
+    return finish(&doc, out, doc_parse(&doc, bytes, count, err), err);
+}
+
+void config_file_done(struct config_file *file)
+{
+    arena_done(&file->arena);
+    *file = (struct config_file){0};
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* config_file.h - how a core is set up, as text: policies by name, and their numbers.
+ *
+ * Configuration files are YAML or JSON, every field may be left out:
+ *
+ *   placement: berth
+ *   order: gittins
+ *   seed: 42
+ *   order-options: [3600, 2]   # whole numbers, as the order's own documentation says
+ *   migrate-wait: 5m           # a job moves to a faster layout only after running so long,
+ *   migrate-gain: 0.1          # and only if it gets faster by this part; 0 = never
+ *   nodes-max: 100000
+ *   jobs-max: 1000000 */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/event.h"
+#include "wire/arena.h"
+
+struct err;
+
+#define CONFIG_OPTIONS_MAX 64
+
+/* struct core_config, with the policies still names. The texts and arrays belong to whoever filled
+ * it: struct config_file, or the event reader. */
+struct config {
+    const char *placement; /* "" = not stated */
+    const char *order;     /* "" = not stated */
+    uint64_t seed;
+    const int64_t *order_options; /* [order_option_count], NULL when there are none */
+    uint32_t order_option_count;
+    const struct group_spec *mix; /* [mix_count], NULL when there is none */
+    uint32_t mix_count;
+    int64_t migrate_wait_us;
+    uint32_t migrate_gain_ppm;
+    uint32_t nodes_max; /* 0 = as large as it goes */
+    uint32_t jobs_max;
+};
+
+struct config_file {
+    struct config config;
+    struct arena arena;
+};
+
+/* 0 and *out filled, or a negative errno and *out needs no config_file_done(). */
+int config_file_load(const char *path, struct config_file *out, struct err *err);
+int config_file_parse(const char *name, const void *bytes, size_t count, struct config_file *out,
+                      struct err *err);
+void config_file_done(struct config_file *file);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_json.c - events to lines; event_parse.c is the way back. Fields are written in a fixed
+ * order, all of them, so that equal events are equal lines. */
+#include "wire/event_json.h"
+
+#include "base/bits.h"
+#include "base/check.h"
+#include "base/text.h"
+#include "wire/config_file.h"
+#include "wire/event_text.h"
+#include "wire/json_out.h"
+
+const char *event_type_text(enum event_type type)
+{
+    static const char *const texts[EVENT_TYPE_COUNT] = {
+        [EVENT_NODE_UPSERTED] = "node_upserted", [EVENT_NODE_REMOVED] = "node_removed",
+        [EVENT_GPU_HEALTH] = "gpu_health",       [EVENT_JOB_SUBMITTED] = "job_submitted",
+        [EVENT_JOB_CANCELLED] = "job_cancelled", [EVENT_TASK_STARTED] = "task_started",
+        [EVENT_TASK_EXITED] = "task_exited",     [EVENT_TASK_LOST] = "task_lost",
+        [EVENT_JOB_PROGRESS] = "job_progress",   [EVENT_TIME_PASSED] = "time_passed",
+        [EVENT_STEPPED] = "stepped",
+    };
+
+    check(type < EVENT_TYPE_COUNT);
+    return texts[type];
+}
+
+const char *gpu_health_text(enum gpu_health health)
+{
+    return health == GPU_LOST ? "lost" : "healthy";
+}
+
+void json_gpu_mask(struct json_out *json, const char *key, uint64_t mask)
+{
+    json_key(json, key);
+    json_array_begin(json);
+    for (uint64_t left = mask; left; left = mask_drop_lowest(left))
+        json_u64(json, mask_lowest(left));
+    json_array_end(json);
+}
+
+static void format_group(struct json_out *json, const struct group_spec *group)
+{
+    json_object_begin(json);
+    json_key_u64(json, "tasks", group->tasks);
+    json_key_i64(json, "cpu_mcpu", group->cpu_mcpu);
+    json_key_i64(json, "memory_bytes", group->memory_bytes);
+    json_key_u64(json, "gpus", group->gpus);
+    json_key_u64(json, "gpu_mgpu", group->gpu_mgpu);
+    json_key_i64(json, "gpu_memory_bytes", group->gpu_memory_bytes);
+    json_key_strings(json, "models", group->models, group->model_count);
+    json_key_strings(json, "labels", group->labels, group->label_count);
+    json_object_end(json);
+}
+
+static void format_groups(struct json_out *json, const char *key, const struct group_spec *groups,
+                          uint32_t count)
+{
+    json_key(json, key);
+    json_array_begin(json);
+    for (uint32_t i = 0; i < count; i++)
+        format_group(json, &groups[i]);
+    json_array_end(json);
+}
+
+static void format_node(struct json_out *json, const struct node_spec *node)
+{
+    json_key_string(json, "name", node->name);
+    json_key_string(json, "model", node->model);
+    json_key_u64(json, "gpus", node->gpus);
+    json_key_i64(json, "gpu_memory_bytes", node->gpu_memory_bytes);
+    json_key_i64(json, "cpu_mcpu", node->cpu_mcpu);
+    json_key_i64(json, "memory_bytes", node->memory_bytes);
+    json_key_strings(json, "labels", node->labels, node->label_count);
+}
+
+static void format_job(struct json_out *json, const struct job_spec *job)
+{
+    json_key_u64(json, "id", job->id);
+    json_key_string(json, "queue", job->queue);
+    json_key_string(json, "user", job->user);
+    json_key_string(json, "name", job->name);
+    json_key(json, "layouts");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < job->layout_count; i++) {
+        json_object_begin(json);
+        json_key_u64(json, "slowdown_ppm", job->layouts[i].slowdown_ppm);
+        format_groups(json, "groups", job->layouts[i].groups, job->layouts[i].group_count);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_i64(json, "remaining_us", job->remaining_us);
+}
+
+static void format_task(struct json_out *json, const struct event *event)
+{
+    json_key_u64(json, "job_id", event->task.job_id);
+    json_key_u64(json, "task", event->task.task);
+    if (event->type == EVENT_TASK_STARTED) {
+        json_key_string(json, "node", event->task.node ? event->task.node : "");
+        json_gpu_mask(json, "gpus", event->task.gpu_mask);
+    } else if (event->type == EVENT_TASK_EXITED) {
+        json_key_i64(json, "exit_code", event->task.exit_code);
+    }
+}
+
+static void format_rest(struct json_out *json, const struct event *event)
+{
+    switch (event->type) {
+    case EVENT_NODE_UPSERTED:
+        format_node(json, &event->node);
+        break;
+    case EVENT_NODE_REMOVED:
+        json_key_string(json, "node", event->node_name);
+        break;
+    case EVENT_GPU_HEALTH:
+        json_key_string(json, "node", event->gpu.node);
+        json_key_u64(json, "gpu", event->gpu.gpu);
+        json_key_string(json, "health", gpu_health_text(event->gpu.health));
+        break;
+    case EVENT_JOB_SUBMITTED:
+        format_job(json, &event->job);
+        break;
+    case EVENT_JOB_CANCELLED:
+        json_key_u64(json, "job_id", event->job_id);
+        break;
+    case EVENT_TASK_STARTED:
+    case EVENT_TASK_EXITED:
+    case EVENT_TASK_LOST:
+        format_task(json, event);
+        break;
+    case EVENT_JOB_PROGRESS:
+        json_key_u64(json, "job_id", event->progress.job_id);
+        json_key_i64(json, "remaining_us", event->progress.remaining_us);
+        break;
+    case EVENT_TIME_PASSED:
+    case EVENT_STEPPED:
+    case EVENT_TYPE_COUNT:
+        break;
+    }
+}
+
+void event_format(const struct event *event, struct text *out)
+{
+    struct json_out json;
+
+    json_out_init(&json, out);
+    json_object_begin(&json);
+    json_key_string(&json, "type", event_type_text(event->type));
+    json_key_i64(&json, "at_us", event->at_us);
+    format_rest(&json, event);
+    json_object_end(&json);
+    text_add_bytes(out, "\n", 1);
+}
+
+void event_header_format(const struct config *config, struct text *out)
+{
+    struct json_out json;
+
+    json_out_init(&json, out);
+    json_object_begin(&json);
+    json_key_u64(&json, "berth-events", EVENT_FILE_VERSION);
+    json_key_string(&json, "placement", config->placement);
+    json_key_string(&json, "order", config->order);
+    json_key_u64(&json, "seed", config->seed);
+    json_key(&json, "order_options");
+    json_array_begin(&json);
+    for (uint32_t i = 0; i < config->order_option_count; i++)
+        json_i64(&json, config->order_options[i]);
+    json_array_end(&json);
+    format_groups(&json, "mix", config->mix, config->mix_count);
+    json_key_i64(&json, "migrate_wait_us", config->migrate_wait_us);
+    json_key_u64(&json, "migrate_gain_ppm", config->migrate_gain_ppm);
+    json_key_u64(&json, "nodes_max", config->nodes_max);
+    json_key_u64(&json, "jobs_max", config->jobs_max);
+    json_object_end(&json);
+    text_add_bytes(out, "\n", 1);
+}

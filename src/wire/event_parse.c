@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* event_parse.c - lines to events: each type of event is a table of its fields. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/err.h"
+#include "wire/arena.h"
+#include "wire/config_file.h"
+#include "wire/doc.h"
+#include "wire/event_json.h"
+#include "wire/event_text.h"
+#include "wire/fields.h"
+#include "wire/quote.h"
+
+/* Every field that some event has. */
+struct event_text {
+    const char *type, *name, *model, *queue, *user, *node, *health;
+    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, exit_code;
+    uint64_t job_id;
+    uint32_t gpu_count, gpu, task;
+    struct field_texts labels;
+    const struct doc_node *layouts, *gpu_list;
+};
+
+#define AT(member) offsetof(struct event_text, member)
+#define TEXT(label, member) {label, FIELD_TEXT, NUMBER_WHOLE, true, AT(member), 0, 0}
+#define I64(label, member)                                                                         \
+    {label, FIELD_I64, NUMBER_WHOLE, true, AT(member), INT64_MIN, INT64_MAX}
+#define U32(label, member) {label, FIELD_U32, NUMBER_WHOLE, true, AT(member), 0, UINT32_MAX}
+#define U64(label, member) {label, FIELD_U64, NUMBER_WHOLE, true, AT(member), 0, 0}
+#define NODE(label, member) {label, FIELD_NODE, NUMBER_WHOLE, true, AT(member), 0, 0}
+#define HEAD TEXT("type", type), I64("at_us", at_us)
+
+static const struct field time_fields[] = {HEAD};
+static const struct field node_fields[] = {
+    HEAD,
+    TEXT("name", name),
+    TEXT("model", model),
+    U32("gpus", gpu_count),
+    I64("gpu_memory_bytes", gpu_memory_bytes),
+    I64("cpu_mcpu", cpu_mcpu),
+    I64("memory_bytes", memory_bytes),
+    {"labels", FIELD_TEXTS, NUMBER_WHOLE, true, AT(labels), 0, SELECTOR_TERMS_MAX},
+};
+static const struct field removed_fields[] = {HEAD, TEXT("node", node)};
+static const struct field health_fields[] = {HEAD, TEXT("node", node), U32("gpu", gpu),
+                                             TEXT("health", health)};
+static const struct field job_fields[] = {
+    HEAD,
+    U64("id", job_id),
+    TEXT("queue", queue),
+    TEXT("user", user),
+    TEXT("name", name),
+    NODE("layouts", layouts),
+    I64("remaining_us", remaining_us),
+};
+static const struct field cancelled_fields[] = {HEAD, U64("job_id", job_id)};
+static const struct field started_fields[] = {HEAD, U64("job_id", job_id), U32("task", task),
+                                              TEXT("node", node), NODE("gpus", gpu_list)};
+static const struct field exited_fields[] = {
+    HEAD,
+    U64("job_id", job_id),
+    U32("task", task),
+    {"exit_code", FIELD_I64, NUMBER_WHOLE, true, AT(exit_code), INT32_MIN, INT32_MAX},
+};
+static const struct field lost_fields[] = {HEAD, U64("job_id", job_id), U32("task", task)};
+static const struct field progress_fields[] = {HEAD, U64("job_id", job_id),
+                                               I64("remaining_us", remaining_us)};
+
+#define TABLE(fields) {fields, sizeof(fields) / sizeof *(fields)}
+
+static const struct {
+    const struct field *fields;
+    uint32_t count;
+} tables[EVENT_TYPE_COUNT] = {
+    [EVENT_NODE_UPSERTED] = TABLE(node_fields), [EVENT_NODE_REMOVED] = TABLE(removed_fields),
+    [EVENT_GPU_HEALTH] = TABLE(health_fields),  [EVENT_JOB_SUBMITTED] = TABLE(job_fields),
+    [EVENT_JOB_CANCELLED] = TABLE(cancelled_fields), [EVENT_TASK_STARTED] = TABLE(started_fields),
+    [EVENT_TASK_EXITED] = TABLE(exited_fields), [EVENT_TASK_LOST] = TABLE(lost_fields),
+    [EVENT_JOB_PROGRESS] = TABLE(progress_fields), [EVENT_TIME_PASSED] = TABLE(time_fields),
+    [EVENT_STEPPED] = TABLE(time_fields),
+};
+
+struct group_json {
+    struct group_spec group;
+    struct field_texts models, labels;
+};
+
+#undef AT
+#define AT(member) offsetof(struct group_json, member)
+
+static const struct field group_json_fields[] = {
+    U32("tasks", group.tasks),
+    I64("cpu_mcpu", group.cpu_mcpu),
+    I64("memory_bytes", group.memory_bytes),
+    U32("gpus", group.gpus),
+    U32("gpu_mgpu", group.gpu_mgpu),
+    I64("gpu_memory_bytes", group.gpu_memory_bytes),
+    {"models", FIELD_TEXTS, NUMBER_WHOLE, true, AT(models), 0, SELECTOR_TERMS_MAX},
+    {"labels", FIELD_TEXTS, NUMBER_WHOLE, true, AT(labels), 0, SELECTOR_TERMS_MAX},
+};
+
+static int parse_groups(const struct doc *doc, const struct doc_node *list, uint32_t max,
+                        const struct group_spec **out, uint32_t *out_count, struct err *err)
+{
+    struct group_spec *groups;
+    uint32_t count = 0;
+    int rc = doc_want_list(doc, list, max, err);
+
+    if (rc < 0)
+        return rc;
+    groups = arena_alloc(doc->arena, list->child_count, sizeof *groups);
+    for (const struct doc_node *n = doc_first(doc, list); n; n = doc_next(doc, n)) {
+        struct group_json json = {0};
+
+        rc = fields_read(doc, n, group_json_fields,
+                         sizeof group_json_fields / sizeof *group_json_fields, &json, err);
+        if (rc < 0)
+            return rc;
+        json.group.models = json.models.items;
+        json.group.model_count = json.models.count;
+        json.group.labels = json.labels.items;
+        json.group.label_count = json.labels.count;
+        groups[count++] = json.group;
+    }
+    *out = groups;
+    *out_count = count;
+    return 0;
+}
+
+struct layout_json {
+    uint32_t slowdown_ppm;
+    const struct doc_node *groups;
+};
+
+#undef AT
+#define AT(member) offsetof(struct layout_json, member)
+
+static const struct field layout_fields[] = {U32("slowdown_ppm", slowdown_ppm),
+                                             NODE("groups", groups)};
+
+static int parse_layouts(const struct doc *doc, const struct doc_node *list, struct job_spec *out,
+                         struct err *err)
+{
+    struct job_layout_spec *layouts;
+    uint32_t count = 0;
+    int rc = doc_want_list(doc, list, GANG_LAYOUTS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    layouts = arena_alloc(doc->arena, list->child_count, sizeof *layouts);
+    for (const struct doc_node *n = doc_first(doc, list); n; n = doc_next(doc, n)) {
+        struct job_layout_spec *layout = &layouts[count++];
+        struct layout_json json;
+
+        rc = fields_read(doc, n, layout_fields, 2, &json, err);
+        if (rc == 0)
+            rc = parse_groups(doc, json.groups, GANG_GROUPS_MAX, &layout->groups,
+                              &layout->group_count, err);
+        if (rc < 0)
+            return rc;
+        layout->slowdown_ppm = json.slowdown_ppm;
+    }
+    out->layouts = layouts;
+    out->layout_count = count;
+    return 0;
+}
+
+/* [0,3] is 0b1001. Ascending, so that each mask has one spelling. */
+static int parse_gpu_mask(const struct doc *doc, const struct doc_node *list, uint64_t *out,
+                          struct err *err)
+{
+    int64_t least = 0, gpu;
+    uint64_t mask = 0;
+    int rc = doc_want_list(doc, list, NODE_GPUS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    for (const struct doc_node *n = doc_first(doc, list); n; n = doc_next(doc, n)) {
+        rc = doc_want_number(doc, n, NUMBER_WHOLE, 0, NODE_GPUS_MAX - 1, &gpu, err);
+        if (rc < 0)
+            return rc;
+        if (gpu < least)
+            return doc_error(doc, n, err, -EINVAL, "GPUs must be in ascending order");
+        mask |= mask_bit((uint32_t)gpu);
+        least = gpu + 1;
+    }
+    *out = mask;
+    return 0;
+}
+
+static int parse_health(const struct doc *doc, const struct doc_node *event, const char *text,
+                        enum gpu_health *out, struct err *err)
+{
+    *out = strcmp(text, gpu_health_text(GPU_LOST)) == 0 ? GPU_LOST : GPU_HEALTHY;
+    if (strcmp(text, gpu_health_text(*out)) == 0)
+        return 0;
+    return doc_error(doc, doc_find(doc, event, "health"), err, -EINVAL,
+                     "must be healthy or lost, is %s", quote_of(text).text);
+}
+
+static void fill_node(const struct event_text *text, struct node_spec *out)
+{
+    *out = (struct node_spec){.name = text->name,
+                              .model = text->model,
+                              .gpus = text->gpu_count,
+                              .gpu_memory_bytes = text->gpu_memory_bytes,
+                              .cpu_mcpu = text->cpu_mcpu,
+                              .memory_bytes = text->memory_bytes,
+                              .labels = text->labels.items,
+                              .label_count = text->labels.count};
+}
+
+static int fill_job(const struct doc *doc, const struct event_text *text, struct job_spec *out,
+                    struct err *err)
+{
+    *out = (struct job_spec){.id = text->job_id,
+                             .queue = text->queue,
+                             .user = text->user,
+                             .name = text->name,
+                             .remaining_us = text->remaining_us};
+    return parse_layouts(doc, text->layouts, out, err);
+}
+
+static int fill_task(const struct doc *doc, const struct event_text *text, struct event *out,
+                     struct err *err)
+{
+    out->task.job_id = text->job_id;
+    out->task.task = text->task;
+    out->task.node = text->node ? text->node : "";
+    out->task.exit_code = (int32_t)text->exit_code;
+    return text->gpu_list ? parse_gpu_mask(doc, text->gpu_list, &out->task.gpu_mask, err) : 0;
+}
+
+static int fill(const struct doc *doc, const struct doc_node *node, const struct event_text *text,
+                struct event *out, struct err *err)
+{
+    switch (out->type) {
+    case EVENT_NODE_UPSERTED:
+        fill_node(text, &out->node);
+        return 0;
+    case EVENT_NODE_REMOVED:
+        out->node_name = text->node;
+        return 0;
+    case EVENT_GPU_HEALTH:
+        out->gpu.node = text->node;
+        out->gpu.gpu = text->gpu;
+        return parse_health(doc, node, text->health, &out->gpu.health, err);
+    case EVENT_JOB_SUBMITTED:
+        return fill_job(doc, text, &out->job, err);
+    case EVENT_JOB_CANCELLED:
+        out->job_id = text->job_id;
+        return 0;
+    case EVENT_TASK_STARTED:
+    case EVENT_TASK_EXITED:
+    case EVENT_TASK_LOST:
+        return fill_task(doc, text, out, err);
+    case EVENT_JOB_PROGRESS:
+        out->progress.job_id = text->job_id;
+        out->progress.remaining_us = text->remaining_us;
+        return 0;
+    case EVENT_TIME_PASSED:
+    case EVENT_STEPPED:
+    case EVENT_TYPE_COUNT:
+        break;
+    }
+    return 0;
+}
+
+static int find_type(const struct doc *doc, const struct doc_node *event, enum event_type *out,
+                     struct err *err)
+{
+    const struct doc_node *node = doc_find(doc, event, "type");
+    int rc = doc_want_map(doc, event, err);
+
+    if (rc < 0)
+        return rc;
+    if (!node)
+        return doc_error(doc, event, err, -EINVAL, "field 'type' is missing");
+    for (int i = 0; i < EVENT_TYPE_COUNT; i++) {
+        if (strcmp(node->text, event_type_text((enum event_type)i)) == 0) {
+            *out = (enum event_type)i;
+            return 0;
+        }
+    }
+    return doc_error(doc, node, err, -EINVAL, "no such event: %s", quote_of(node->text).text);
+}
+
+static int parse_event(const struct doc *doc, struct event *out, struct err *err)
+{
+    const struct doc_node *node = doc_first(doc, doc_root(doc));
+    struct event_text text = {0};
+    struct event event = {0};
+    int rc = find_type(doc, node, &event.type, err);
+
+    if (rc == 0)
+        rc = fields_read(doc, node, tables[event.type].fields, tables[event.type].count, &text,
+                         err);
+    if (rc < 0)
+        return rc;
+    event.at_us = text.at_us;
+    rc = fill(doc, node, &text, &event, err);
+    if (rc == 0)
+        *out = event;
+    return rc;
+}
+
+int event_parse(const char *name, uint32_t line_number, const char *line, size_t len,
+                struct arena *arena, struct event *out, struct err *err)
+{
+    struct doc doc;
+    int rc;
+
+    doc_init(&doc, name, arena);
+    rc = doc_parse_json(&doc, line, len, line_number, err);
+    if (rc == 0)
+        rc = parse_event(&doc, out, err);
+    doc_done(&doc);
+    return rc;
+}
+
+struct header_json {
+    struct config config;
+    uint32_t version;
+    const struct doc_node *order_options, *mix;
+};
+
+#undef AT
+#define AT(member) offsetof(struct header_json, member)
+
+static const struct field header_fields[] = {
+    {"berth-events", FIELD_U32, NUMBER_WHOLE, true, AT(version), EVENT_FILE_VERSION,
+     EVENT_FILE_VERSION},
+    TEXT("placement", config.placement),
+    TEXT("order", config.order),
+    U64("seed", config.seed),
+    NODE("order_options", order_options),
+    NODE("mix", mix),
+    I64("migrate_wait_us", config.migrate_wait_us),
+    U32("migrate_gain_ppm", config.migrate_gain_ppm),
+    U32("nodes_max", config.nodes_max),
+    U32("jobs_max", config.jobs_max),
+};
+
+static int parse_options(const struct doc *doc, const struct doc_node *list, struct config *out,
+                         struct err *err)
+{
+    int64_t *options;
+    uint32_t count = 0;
+    int rc = doc_want_list(doc, list, CONFIG_OPTIONS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    options = arena_alloc(doc->arena, list->child_count, sizeof *options);
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n))
+        rc = doc_want_number(doc, n, NUMBER_WHOLE, INT64_MIN, INT64_MAX, &options[count++], err);
+    out->order_options = options;
+    out->order_option_count = count;
+    return rc;
+}
+
+static int parse_header(const struct doc *doc, struct config *out, struct err *err)
+{
+    const struct doc_node *node = doc_first(doc, doc_root(doc));
+    struct header_json json = {0};
+    int rc = doc_want_map(doc, node, err);
+
+    if (rc == 0 && !doc_find(doc, node, "berth-events"))
+        return doc_error(doc, node, err, -EINVAL, "not an event file: field 'berth-events' is "
+                                                  "missing in its first line");
+    if (rc == 0)
+        rc = fields_read(doc, node, header_fields, sizeof header_fields / sizeof *header_fields,
+                         &json, err);
+    if (rc == 0)
+        rc = parse_options(doc, json.order_options, &json.config, err);
+    if (rc == 0)
+        rc = parse_groups(doc, json.mix, EVENT_MIX_MAX, &json.config.mix, &json.config.mix_count,
+                          err);
+    if (rc == 0)
+        *out = json.config;
+    return rc;
+}
+
+int event_header_parse(const char *name, uint32_t line_number, const char *line, size_t len,
+                       struct arena *arena, struct config *out, struct err *err)
+{
+    struct doc doc;
+    int rc;
+
+    doc_init(&doc, name, arena);
+    rc = doc_parse_json(&doc, line, len, line_number, err);
+    if (rc == 0)
+        rc = parse_header(&doc, out, err);
+    doc_done(&doc);
+    return rc;
+}
