@@ -19,7 +19,7 @@ struct contest {
 
 static bool goes_before(const struct core *core, uint32_t a, uint32_t b)
 {
-    return waiting_before(pending_first(&core->pending, a), pending_first(&core->pending, b));
+    return waiting_before(&core->pending.buckets[a].heap[0], &core->pending.buckets[b].heap[0]);
 }
 
 static void sift_down(const struct core *core, struct contest *c, uint32_t at)
@@ -114,7 +114,7 @@ static void fill_in_order(struct core *core, struct contest *c, struct decisions
 
     while (c->count > 0) {
         const uint32_t gang = c->gangs[0];
-        const struct waiting first = *pending_first(&core->pending, gang);
+        const struct waiting first = core->pending.buckets[gang].heap[0];
 
         if (try_start(core, first.job, out)) {
             if (pending_first(&core->pending, gang) != NULL)

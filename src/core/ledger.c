@@ -40,6 +40,27 @@ static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t g
     check(row->held_mcpu >= 0 && row->held_memory_bytes >= 0);
 }
 
+static bool over_capacity(const struct core *core, uint32_t node)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+
+    if (row->held_mcpu > class->cpu_mcpu || row->held_memory_bytes > class->memory_bytes)
+        return true;
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+
+        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+            return true;
+    }
+    return false;
+}
+
+void ledger_reported(struct core *core, uint32_t node)
+{
+    core->nodes.rows[node].deficit = over_capacity(core, node);
+}
+
 void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
 {
     book(core, node, shape, gpu_mask, 1);
@@ -49,5 +70,7 @@ void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
 void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
 {
     book(core, node, shape, gpu_mask, -1);
+    if (core->nodes.rows[node].deficit)
+        ledger_reported(core, node); /* perhaps it is over */
     ledger_refresh(core, node);
 }

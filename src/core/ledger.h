@@ -12,3 +12,7 @@ void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
 
 /* The node's description, health or tasks changed: put it into its state. */
 void ledger_refresh(struct core *core, uint32_t node);
+
+/* What is held changed by a report from outside, not by a decision: it may be more than there is,
+ * which is a state of the node (a deficit) and no error. */
+void ledger_reported(struct core *core, uint32_t node);

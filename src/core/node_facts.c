@@ -82,6 +82,7 @@ static void change_class(struct core *core, uint32_t node, uint32_t class_id)
     task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+    ledger_reported(core, node);
 }
 
 int fact_node_upserted(struct core *core, const struct node_spec *spec, struct err *err)

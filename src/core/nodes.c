@@ -138,8 +138,12 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
 
 void nodes_count_kind(struct nodes *n, uint32_t node, uint32_t kind, int sign)
 {
-    if (n->sees_kinds)
-        n->kinds[(size_t)node * NODE_KINDS + kind] += (uint16_t)sign;
+    uint16_t *count;
+
+    if (!n->sees_kinds)
+        return;
+    count = &n->kinds[(size_t)node * NODE_KINDS + kind];
+    *count = (uint16_t)(*count + sign);
 }
 
 uint64_t nodes_kinds(const struct nodes *n, uint32_t node)

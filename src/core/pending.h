@@ -5,6 +5,7 @@
  * and a gang that did not fit is not tried again until something got free (`refused_at`). */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/job.h"

@@ -68,6 +68,7 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     task->gpu_mask = gpu_mask;
     job_link_task(core, core->jobs.rows[job].task_first + index);
     ledger_take(core, node, task->shape, gpu_mask);
+    ledger_reported(core, node);
 }
 
 int fact_task_started(struct core *core, const struct event *event, struct err *err)

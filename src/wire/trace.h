@@ -14,7 +14,7 @@
 struct err;
 
 #define TRACE_JOBS_MAX (1u << 22)          /* after `count` columns are expanded */
-#define TRACE_JOB_GPUS_MAX (1u << 16)      /* GPUs of one job, over all nodes */
+#define TRACE_JOB_GPUS_MAX (NODE_GPUS_MAX * JOB_TASKS_MAX) /* GPUs of one job, over all nodes */
 #define TRACE_TIME_US_MAX (INT64_C(1) << 55) /* about 1,100 years */
 
 enum trace_format {
