@@ -22,7 +22,11 @@ static int config_check(const struct core_config *config, struct err *err)
     if (config->jobs_max > JOBS_MAX)
         return err_set(err, -EINVAL, "configuration: jobs_max: at most %u", JOBS_MAX);
     for (uint32_t i = 0; i < config->mix_count; i++) {
-        const int rc = group_check(&config->mix[i], err);
+        struct group_spec group = config->mix[i];
+        int rc;
+
+        group.tasks = 1; /* there it is a count, without a limit */
+        rc = group_check(&group, err);
 
         if (rc < 0)
             return err_prefix(err, rc, "configuration: mix[%u].", i);

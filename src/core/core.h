@@ -58,3 +58,6 @@ uint64_t core_digest(const struct core *core);
 /* The rules that hold after every apply and step (docs/architecture.md lists them). Returns 0, or
  * -EINVAL with the rule that is broken and on what. Cost: O(nodes + jobs + states). */
 int core_check_rules(const struct core *core, struct err *err);
+
+/* The rules that are about one node (1, 2 and 6), for checking what a decision touched. */
+int core_check_node(const struct core *core, uint32_t node, struct err *err);

@@ -5,6 +5,7 @@
  * place in the competition; when it does not fit, none behind it does, and the whole gang is out
  * until something gets free. So a step costs O(gangs that may fit + jobs started), however many
  * jobs wait. */
+#include "core/claim.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/place.h"
@@ -92,6 +93,7 @@ static void start_claimants(struct core *core, struct decisions *out)
             i++;
             continue;
         }
+        claim_drop(core, job);
         if (!try_start(core, job, out))
             core->claimants[i] = ROW_NONE; /* it had its chance; in line again */
         i += core->claimant_count == before;
@@ -116,7 +118,7 @@ static void fill_in_order(struct core *core, struct contest *c, struct decisions
         const uint32_t gang = c->gangs[0];
         const struct waiting first = core->pending.buckets[gang].heap[0];
 
-        if (try_start(core, first.job, out)) {
+        if (core->jobs.rows[first.job].victims == 0 && try_start(core, first.job, out)) {
             if (pending_first(&core->pending, gang) != NULL)
                 sift_down(core, c, 0);
             else

@@ -52,7 +52,7 @@ struct job {
     uint32_t layout;   /* which of the gang's layouts it runs in; 0 while pending */
     uint32_t queue, user, name; /* name ids */
     uint32_t task_count;        /* of that layout */
-    uint32_t task_first;        /* row of its first task, ROW_NONE while pending */
+    uint32_t task_first;        /* row of its first task; ROW_NONE while pending without a claim */
     uint32_t tasks_started, tasks_left; /* settled by events since the last start */
     bool cancelled;      /* when it has stopped, it is gone */
     bool failed;         /* a task ended badly */
@@ -64,7 +64,9 @@ struct job {
     int64_t submit_us;
     int64_t start_us;    /* of this run; TIME_NONE unless RUNNING or STOPPING */
     int64_t attained_us; /* run time of earlier runs, kept over preemption */
-    int64_t remaining_us; /* what an oracle says is left, or REMAINING_UNKNOWN */
+    int64_t remaining_us; /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
+                           * since then less by the time it ran, see job_remaining_us() */
+    int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     enum reason reason;
 };
@@ -75,11 +77,26 @@ static inline int64_t job_attained_us(const struct job *job, int64_t now_us)
     return job->attained_us + (job->start_us != TIME_NONE ? now_us - job->start_us : 0);
 }
 
+/* What is left by what the oracle said; INT64_MAX if it said nothing. */
+static inline int64_t job_remaining_us(const struct job *job, int64_t now_us)
+{
+    int64_t since_us = job->remaining_at_us, left_us;
+
+    if (job->remaining_us == REMAINING_UNKNOWN)
+        return INT64_MAX;
+    if (job->start_us == TIME_NONE)
+        return job->remaining_us;
+    since_us = job->start_us > since_us ? job->start_us : since_us;
+    left_us = job->remaining_us - (now_us - since_us);
+    return left_us > 0 ? left_us : 0;
+}
+
 struct task {
     uint32_t job;
     uint32_t node;
     uint32_t shape;
     uint64_t gpu_mask; /* bit i: GPU i of the node */
     bool started, left;
+    bool claimed; /* not running: room kept for a waiting job, see claim.h */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

@@ -101,7 +101,8 @@ static void digest_task(struct digest *d, const struct task *task)
     digest_u32(d, task->node);
     digest_u32(d, task->shape);
     digest_u64(d, task->gpu_mask);
-    digest_u32(d, (uint32_t)task->started | (uint32_t)task->left << 1);
+    digest_u32(d, (uint32_t)task->started | (uint32_t)task->left << 1 |
+                      (uint32_t)task->claimed << 2);
 }
 
 static void digest_job(struct digest *d, const struct jobs *j, const struct job *job)
@@ -128,6 +129,7 @@ static void digest_job(struct digest *d, const struct jobs *j, const struct job 
     digest_i64(d, job->start_us);
     digest_i64(d, job->attained_us);
     digest_i64(d, job->remaining_us);
+    digest_i64(d, job->remaining_at_us);
     digest_u32(d, job->preemptions);
     digest_u32(d, job->reason);
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++)

@@ -20,6 +20,12 @@ void job_enqueue(struct core *core, uint32_t job)
     pending_add(&core->pending, row->gang, &waiting);
 }
 
+void job_rekey(struct core *core, uint32_t job)
+{
+    pending_rekey(&core->pending, core->jobs.rows[job].gang, job,
+                  core->order->key(core->order_state, core, job, core->now_us));
+}
+
 void job_unsettle(struct core *core, uint32_t job)
 {
     if (core->jobs.rows[job].unsettled)
@@ -101,7 +107,7 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
     }
 }
 
-static void drop_claim(struct core *core, uint32_t job)
+static void leave_claimants(struct core *core, uint32_t job)
 {
     for (uint32_t i = 0; i < core->claimant_count; i++)
         if (core->claimants[i] == job) {
@@ -118,7 +124,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
 
     check(row->state == JOB_PENDING && core->trial.count > mark);
     pending_remove(&core->pending, row->gang, job);
-    drop_claim(core, job);
+    leave_claimants(core, job);
     core->jobs.pending--;
     core->jobs.running++;
     row->state = JOB_STARTING;
@@ -176,7 +182,8 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
     core->jobs.rows[job].state = how;
     if (core->order->finished != NULL)
         core->order->finished(core->order_state, core, job);
-    drop_claim(core, job);
+    leave_claimants(core, job);
+    check(core->jobs.rows[job].task_first == ROW_NONE);
     jobs_remove(&core->jobs, job);
 }
 
@@ -192,6 +199,9 @@ static void all_left(struct core *core, uint32_t job)
     struct job *row = &core->jobs.rows[job];
     const bool again = row->lost || (row->preempted && row->failed);
 
+    if (row->remaining_us != REMAINING_UNKNOWN)
+        row->remaining_us = job_remaining_us(row, core->now_us);
+    row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
     row->start_us = TIME_NONE;
     core->jobs.running--;

@@ -11,6 +11,9 @@ struct core;
 /* Put a PENDING job into the queue, with the key that its order gives it now. */
 void job_enqueue(struct core *core, uint32_t job);
 
+/* Ask the order anew for the key of a PENDING job. */
+void job_rekey(struct core *core, uint32_t job);
+
 /* PENDING -> STARTING: the trial's log from `mark` on holds its tasks. Adds the decision. */
 void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
                struct decisions *out);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "core/claim.h"
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/ledger.h"
@@ -135,6 +136,10 @@ int fact_node_removed(struct core *core, const char *name, struct err *err)
         const uint32_t task = core->nodes.rows[node].first_task;
         const uint32_t job = core->jobs.tasks[task].job;
 
+        if (core->jobs.tasks[task].claimed) {
+            claim_drop(core, job);
+            continue;
+        }
         core->jobs.rows[job].lost = true;
         job_unsettle(core, job);
         job_task_left(core, job, task - core->jobs.rows[job].task_first);

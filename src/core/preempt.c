@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "core/claim.h"
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -34,6 +35,8 @@ struct plan {
     } *items;
     uint32_t item_count, item_cap;
     bool *chosen; /* [candidate_count] */
+    struct trial_item *places; /* [place_count] where the gang goes */
+    uint32_t place_count, place_cap;
 };
 
 static void list_tasks(struct plan *p)
@@ -77,6 +80,7 @@ static void plan_done(struct plan *p)
     mem_free(p->node_last);
     mem_free(p->items);
     mem_free(p->chosen);
+    mem_free(p->places);
 }
 
 /* ---- one node in thought ---- */
@@ -236,8 +240,18 @@ static void put_back_unneeded(struct plan *p)
     }
 }
 
+/* What the trial took so far is where the gang goes. */
+static void note_places(struct plan *p, uint32_t mark)
+{
+    for (uint32_t i = mark; i < p->core->trial.count; i++)
+        if (!p->core->trial.log[i].given)
+            vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
+}
+
 static bool place_all(struct plan *p, const struct layout *layout)
 {
+    const uint32_t mark = trial_mark(&p->core->trial);
+
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group group = p->core->shapes.groups[layout->first_group + g];
 
@@ -248,6 +262,7 @@ static bool place_all(struct plan *p, const struct layout *layout)
                 return false;
         }
     }
+    note_places(p, mark);
     put_back_unneeded(p);
     return true;
 }
@@ -265,6 +280,7 @@ static void stop_chosen(struct plan *p, uint32_t job, struct decisions *out)
         claimant->victims++;
         job_stop(p->core, victim, STOP_PREEMPT, out);
     }
+    claim_make(p->core, job, p->places, p->place_count);
     vec_push(p->core->claimants, p->core->claimant_count, p->core->claimant_cap, job);
 }
 
@@ -281,7 +297,7 @@ bool preempt_for(struct core *core, struct victims *victims, uint32_t job, int64
         return false;
     plan_init(&plan, core, victims, candidates);
     done = place_all(&plan, &core->shapes.layouts[gang->first_layout]);
-    trial_undo(core, mark); /* nothing is taken before the victims have left */
+    trial_undo(core, mark); /* the victims still hold what they have */
     if (done)
         stop_chosen(&plan, job, out);
     plan_done(&plan);

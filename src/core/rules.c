@@ -3,9 +3,10 @@
  *
  *  1. What is held on a node is exactly what the tasks on it need: free + held + lost = total.
  *  2. No GPU has two owners: together they hold at most the whole of it, unless tasks took other
- *     GPUs than they were told (a deficit, which only a driver's report can make).
+ *     GPUs than they were told (a deficit, which only a driver's report can make). Claims, which
+ *     wait for others to leave, come on top.
  *  3. Every task is in the list of its node, and its job holds as many tasks as its layout says.
- *  4. A job is whole or holds nothing: PENDING without tasks, otherwise with all.
+ *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all.
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it. */
@@ -23,7 +24,8 @@ struct sums {
     int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
 };
 
-static void sum_tasks(const struct core *core, uint32_t node, struct sums *sums)
+/* claims: those of waiting jobs too. */
+static void sum_tasks(const struct core *core, uint32_t node, bool claims, struct sums *sums)
 {
     uint32_t t = core->nodes.rows[node].first_task;
 
@@ -33,6 +35,8 @@ static void sum_tasks(const struct core *core, uint32_t node, struct sums *sums)
         const struct shape *shape = &core->shapes.shapes[task->shape];
         struct need need;
 
+        if (task->claimed && !claims)
+            continue;
         (void)need_on(shape, nodes_class_of(&core->nodes, node), &need);
         sums->mcpu += shape->cpu_mcpu;
         sums->memory_bytes += shape->memory_bytes;
@@ -49,7 +53,7 @@ static int check_books(const struct core *core, uint32_t node, struct err *err)
     const char *name = names_text(&core->names, row->name);
     struct sums sums;
 
-    sum_tasks(core, node, &sums);
+    sum_tasks(core, node, true, &sums);
     if (sums.mcpu != row->held_mcpu || sums.memory_bytes != row->held_memory_bytes)
         return err_set(err, -EINVAL, "rule 1: node '%s': CPU or memory held is not the tasks' sum",
                        name);
@@ -67,16 +71,16 @@ static int check_owners(const struct core *core, uint32_t node, struct err *err)
 {
     const struct node *row = &core->nodes.rows[node];
     const struct node_class *class = nodes_class_of(&core->nodes, node);
+    struct sums sums;
 
-    for (uint32_t i = 0; i < class->gpu_count && !row->deficit; i++) {
-        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
-
-        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+    if (row->deficit)
+        return 0;
+    sum_tasks(core, node, false, &sums);
+    for (uint32_t i = 0; i < class->gpu_count; i++)
+        if (sums.gpu_mgpu[i] > GPU_MGPU || sums.gpu_bytes[i] > class->gpu_memory_bytes)
             return err_set(err, -EINVAL, "rule 2: node '%s': GPU %u is given out twice",
                            names_text(&core->names, row->name), i);
-    }
-    if (!row->deficit && (row->held_mcpu > class->cpu_mcpu ||
-                          row->held_memory_bytes > class->memory_bytes))
+    if (sums.mcpu > class->cpu_mcpu || sums.memory_bytes > class->memory_bytes)
         return err_set(err, -EINVAL, "rule 2: node '%s': CPU or memory is given out twice",
                        names_text(&core->names, row->name));
     return 0;
@@ -107,17 +111,23 @@ static int check_state(const struct core *core, uint32_t node, struct err *err)
     return 0;
 }
 
+int core_check_node(const struct core *core, uint32_t node, struct err *err)
+{
+    int rc;
+
+    if (!core->nodes.rows[node].in_use)
+        return 0;
+    rc = check_books(core, node, err);
+    rc = rc < 0 ? rc : check_owners(core, node, err);
+    return rc < 0 ? rc : check_state(core, node, err);
+}
+
 static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err *err)
 {
     for (uint32_t node = 0; node < core->nodes.count; node++) {
         uint32_t t = core->nodes.rows[node].first_task;
-        int rc;
+        const int rc = core_check_node(core, node, err);
 
-        if (!core->nodes.rows[node].in_use)
-            continue;
-        rc = check_books(core, node, err);
-        rc = rc < 0 ? rc : check_owners(core, node, err);
-        rc = rc < 0 ? rc : check_state(core, node, err);
         if (rc < 0)
             return rc;
         for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next)
@@ -151,15 +161,30 @@ static int check_tasks(const struct core *core, const struct job *job, uint32_t 
     return 0;
 }
 
+static int check_claim(const struct core *core, const struct job *job, uint32_t *tasks,
+                       struct err *err)
+{
+    bool listed = false;
+
+    if (job->task_first == ROW_NONE)
+        return 0;
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        listed = listed || &core->jobs.rows[core->claimants[i]] == job;
+    for (uint32_t i = 0; i < job->task_count; i++)
+        listed = listed && job_task(core, job, i)->claimed;
+    *tasks += job->task_count;
+    if (!listed)
+        return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
+                       (unsigned long long)job->id);
+    return 0;
+}
+
 static int check_waiting(const struct core *core, uint32_t job, struct err *err)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct bucket *bucket = &core->pending.buckets[row->gang];
     const uint32_t at = core->pending.place[job];
 
-    if (row->task_first != ROW_NONE)
-        return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
-                       (unsigned long long)row->id);
     if (at >= bucket->count || bucket->heap[at].job != job)
         return err_set(err, -EINVAL, "rule 5: job %llu: waits, but not in the queue",
                        (unsigned long long)row->id);
@@ -178,9 +203,11 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
         const struct job *row = &core->jobs.rows[job];
         int rc = 0;
 
-        if (row->state == JOB_PENDING)
+        if (row->state == JOB_PENDING) {
             rc = check_waiting(core, job, err);
-        else if (row->state != JOB_FREE)
+            rc = rc < 0 ? rc : check_claim(core, row, tasks, err);
+        }
+        if (row->state != JOB_PENDING && row->state != JOB_FREE)
             rc = check_tasks(core, row, tasks, err);
         if (rc < 0)
             return rc;

@@ -27,13 +27,9 @@ static void rekey(struct core *core)
     uint32_t job;
 
     while (core->order->next_rekey != NULL &&
-           core->order->next_rekey(core->order_state, core, &job)) {
-        const struct job *row = &core->jobs.rows[job];
-
-        if (row->state == JOB_PENDING)
-            pending_rekey(&core->pending, row->gang, job,
-                          core->order->key(core->order_state, core, job, core->now_us));
-    }
+           core->order->next_rekey(core->order_state, core, &job))
+        if (core->jobs.rows[job].state == JOB_PENDING)
+            job_rekey(core, job);
 }
 
 /* Tell why the first job of each gang waits, once for each change. */

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "core/claim.h"
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -153,6 +154,7 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .submit_us = core->now_us,
         .start_us = TIME_NONE,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
+        .remaining_at_us = core->now_us,
         .reason = REASON_NEW,
     };
     row = jobs_add(&core->jobs, &job);
@@ -176,6 +178,7 @@ int fact_job_cancelled(struct core *core, uint64_t job_id, struct err *err)
         job_unsettle(core, row);
         return 0;
     }
+    claim_drop(core, row);
     pending_remove(&core->pending, job->gang, row);
     core->jobs.pending--;
     job_gone(core, row, JOB_CANCELLED);
@@ -193,5 +196,8 @@ int fact_job_progress(struct core *core, const struct event *event, struct err *
         return err_set(err, -EINVAL, "job %llu: remaining_us: must be 0 or more",
                        (unsigned long long)event->progress.job_id);
     core->jobs.rows[row].remaining_us = event->progress.remaining_us;
+    core->jobs.rows[row].remaining_at_us = core->now_us;
+    if (core->jobs.rows[row].state == JOB_PENDING)
+        job_rekey(core, row);
     return 0;
 }

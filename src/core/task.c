@@ -18,7 +18,7 @@ static int find_task(const struct core *core, const struct event *event, uint32_
 
     if (job == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", id);
-    if (core->jobs.rows[job].task_first == ROW_NONE)
+    if (core->jobs.rows[job].state == JOB_PENDING)
         return err_set(err, -ENOENT, "job %llu: is not running", id);
     if (event->task.task >= core->jobs.rows[job].task_count)
         return err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id, event->task.task,

@@ -125,8 +125,9 @@ int cluster_load(const char *spec, struct cluster *out, struct err *err)
 
         rc = short_text(spec, &reader, err);
         if (rc == 0)
-            rc = err_set(err, -code, "cannot open cluster %s: %s (wanted a file, or a short text "
-                                     "such as 72x8)",
+            rc = err_set(err, -code,
+                         "cannot open cluster %s: %s (wanted a file, or a short text "
+                         "such as 72x8)",
                          quote_of(spec).text, strerror(code));
     }
     if (rc == 0)

@@ -21,16 +21,16 @@
 
 struct err;
 
-#define CLUSTER_NODES_MAX (1u << 20)                 /* of one file, after `count` is expanded */
-#define CLUSTER_SHORT_CPUS 4096                      /* of each node of a short text */
+#define CLUSTER_NODES_MAX          (1u << 20)         /* of one file, after `count` is expanded */
+#define CLUSTER_SHORT_CPUS         4096               /* of each node of a short text */
 #define CLUSTER_SHORT_MEMORY_BYTES (INT64_C(1) << 46) /* 64 TiB */
-#define CLUSTER_MODEL_DEFAULT "gpu"
+#define CLUSTER_MODEL_DEFAULT      "gpu"
 
 struct cluster {
     struct node_spec *nodes; /* [node_count] in the order of the file; names are unique */
     uint32_t node_count, node_cap;
-    uint64_t gpu_count;      /* of all nodes */
-    struct arena arena;      /* owns every text */
+    uint64_t gpu_count; /* of all nodes */
+    struct arena arena; /* owns every text */
 };
 
 /* spec: a file, or a short text where no such file exists. Returns 0 and fills *out, or a negative

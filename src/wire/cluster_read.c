@@ -69,8 +69,8 @@ static int read_node(struct cluster_reader *reader, const struct doc *doc,
     struct node_text text = {.model = CLUSTER_MODEL_DEFAULT};
     struct node_spec spec;
     struct err detail;
-    int rc = fields_read(doc, node, node_fields, sizeof node_fields / sizeof *node_fields, &text,
-                         err);
+    int rc =
+        fields_read(doc, node, node_fields, sizeof node_fields / sizeof *node_fields, &text, err);
 
     if (rc < 0)
         return rc;
@@ -175,9 +175,8 @@ static int read_muri_row(struct cluster_reader *reader, const struct csv *csv,
 
 int cluster_read_muri(struct cluster_reader *reader, struct csv *csv, struct err *err)
 {
-    static const char *const names[MURI_COLUMNS] = {"num_switch", "num_node_p_switch",
-                                                    "num_gpu_p_node", "num_cpu_p_node",
-                                                    "mem_p_node"};
+    static const char *const names[MURI_COLUMNS] = {
+        "num_switch", "num_node_p_switch", "num_gpu_p_node", "num_cpu_p_node", "mem_p_node"};
     uint32_t column[MURI_COLUMNS];
     int rc = csv_find_all(csv, names, MURI_COLUMNS, column, err);
 

@@ -31,6 +31,14 @@ static char *unquote(char *at)
     return in + 1;
 }
 
+/* Of a row, or of the header, which has no columns yet. */
+static int width_error(const struct csv *csv, uint32_t max, struct err *err)
+{
+    return err_set(err, -EINVAL, "%s:%u: %s %u%s", csv->input.name, csv->input.line_number,
+                   csv->fields ? "row has more columns than the header, which has" : "more than",
+                   max, csv->fields ? "" : " columns");
+}
+
 /* Cuts the line into fields[], which has room for max. Returns their count, or a negative errno. */
 static int split(const struct csv *csv, char *line, const char **fields, uint32_t max,
                  struct err *err)
@@ -42,8 +50,7 @@ static int split(const struct csv *csv, char *line, const char **fields, uint32_
         char *end = at;
 
         if (count == max)
-            return err_set(err, -EINVAL, "%s:%u: more than %u columns", csv->input.name,
-                           csv->input.line_number, max);
+            return width_error(csv, max, err);
         fields[count++] = at;
         if (*at == '"') {
             end = unquote(at);

@@ -16,15 +16,15 @@
 struct err;
 
 #define CSV_LINE_BYTES_MAX ((size_t)1 << 16)
-#define CSV_COLUMNS_MAX 256
+#define CSV_COLUMNS_MAX    256
 #define CSV_TEXT_BYTES_MAX 255 /* of a name; csv_text() */
-#define CSV_NONE UINT32_MAX
+#define CSV_NONE           UINT32_MAX
 
 struct csv {
     struct input input;
-    char *header;         /* the header line, cut into names */
-    const char **names;   /* [column_count] */
-    const char **fields;  /* [column_count] of the current row, into input.line */
+    char *header;        /* the header line, cut into names */
+    const char **names;  /* [column_count] */
+    const char **fields; /* [column_count] of the current row, into input.line */
     uint32_t column_count;
 };
 
@@ -64,6 +64,5 @@ int csv_text(const struct csv *csv, uint32_t column, const char **out, struct er
 int csv_name(const struct csv *csv, uint32_t column, const char **out, struct err *err);
 
 /* "FILE:LINE: column 'NAME': " and the text; returns code. */
-__attribute__((format(printf, 5, 6))) int csv_error(const struct csv *csv, uint32_t column,
-                                                    struct err *err, int code, const char *fmt,
-                                                    ...);
+__attribute__((format(printf, 5, 6))) int
+csv_error(const struct csv *csv, uint32_t column, struct err *err, int code, const char *fmt, ...);

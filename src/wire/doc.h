@@ -3,8 +3,8 @@
  *
  * Values are kept as written: numbers are read by whoever knows what they mean (fields.h), so
  * nothing is rounded on the way. A file may hold several documents; they are the children of the
- * root. Bounded: bytes, depth, and nodes (an alias counts as a copy of what it names). A key that is
- * in a map twice is an error.
+ * root. Bounded: bytes, depth, and nodes (an alias counts as a copy of what it names). A key that
+ * is in a map twice is an error.
  *
  * Errors name file, line and field: "jobs.yaml:12: tasks[0].gpus: must be 0 to 64, is -3". */
 #pragma once
@@ -21,7 +21,7 @@ struct err;
 #define DOC_BYTES_MAX ((size_t)64 << 20)
 #define DOC_DEPTH_MAX 32
 #define DOC_NODES_MAX (1u << 22)
-#define DOC_NONE UINT32_MAX
+#define DOC_NONE      UINT32_MAX
 
 enum doc_type {
     DOC_TEXT, /* a scalar */
@@ -32,8 +32,8 @@ enum doc_type {
 struct doc_node {
     enum doc_type type;
     uint32_t line;
-    const char *key;  /* in a map, else NULL; owned by the doc */
-    const char *text; /* DOC_TEXT, else ""; lives in the arena */
+    const char *key;                    /* in a map, else NULL; owned by the doc */
+    const char *text;                   /* DOC_TEXT, else ""; lives in the arena */
     uint32_t parent, next, first, last; /* nodes, or DOC_NONE */
     uint32_t child_count;
     uint32_t index; /* among the children of its parent */
@@ -68,8 +68,7 @@ const struct doc_node *doc_first(const struct doc *doc, const struct doc_node *p
 const struct doc_node *doc_next(const struct doc *doc, const struct doc_node *node);
 
 /* The value of a key of a map, or NULL. */
-const struct doc_node *doc_find(const struct doc *doc, const struct doc_node *map,
-                                const char *key);
+const struct doc_node *doc_find(const struct doc *doc, const struct doc_node *map, const char *key);
 
 /* "FILE:LINE: path.to[3].field: " and the text; returns code. */
 __attribute__((format(printf, 5, 6))) int doc_error(const struct doc *doc,

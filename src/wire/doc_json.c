@@ -275,8 +275,7 @@ static int value(struct json_in *in, uint32_t parent, const char *key)
     return members(in, (uint32_t)node, add.type == DOC_MAP);
 }
 
-int doc_parse_json(struct doc *doc, const char *bytes, size_t count, uint32_t line,
-                   struct err *err)
+int doc_parse_json(struct doc *doc, const char *bytes, size_t count, uint32_t line, struct err *err)
 {
     struct json_in in = {.doc = doc, .at = bytes, .end = bytes + count, .line = line, .err = err};
     int rc;

@@ -13,11 +13,16 @@
 const char *event_type_text(enum event_type type)
 {
     static const char *const texts[EVENT_TYPE_COUNT] = {
-        [EVENT_NODE_UPSERTED] = "node_upserted", [EVENT_NODE_REMOVED] = "node_removed",
-        [EVENT_GPU_HEALTH] = "gpu_health",       [EVENT_JOB_SUBMITTED] = "job_submitted",
-        [EVENT_JOB_CANCELLED] = "job_cancelled", [EVENT_TASK_STARTED] = "task_started",
-        [EVENT_TASK_EXITED] = "task_exited",     [EVENT_TASK_LOST] = "task_lost",
-        [EVENT_JOB_PROGRESS] = "job_progress",   [EVENT_TIME_PASSED] = "time_passed",
+        [EVENT_NODE_UPSERTED] = "node_upserted",
+        [EVENT_NODE_REMOVED] = "node_removed",
+        [EVENT_GPU_HEALTH] = "gpu_health",
+        [EVENT_JOB_SUBMITTED] = "job_submitted",
+        [EVENT_JOB_CANCELLED] = "job_cancelled",
+        [EVENT_TASK_STARTED] = "task_started",
+        [EVENT_TASK_EXITED] = "task_exited",
+        [EVENT_TASK_LOST] = "task_lost",
+        [EVENT_JOB_PROGRESS] = "job_progress",
+        [EVENT_TIME_PASSED] = "time_passed",
         [EVENT_STEPPED] = "stepped",
     };
 

@@ -24,12 +24,26 @@ struct event_text {
 };
 
 #define AT(member) offsetof(struct event_text, member)
-#define TEXT(label, member) {label, FIELD_TEXT, NUMBER_WHOLE, true, AT(member), 0, 0}
+#define TEXT(label, member)                                                                        \
+    {                                                                                              \
+        label, FIELD_TEXT, NUMBER_WHOLE, true, AT(member), 0, 0                                    \
+    }
 #define I64(label, member)                                                                         \
-    {label, FIELD_I64, NUMBER_WHOLE, true, AT(member), INT64_MIN, INT64_MAX}
-#define U32(label, member) {label, FIELD_U32, NUMBER_WHOLE, true, AT(member), 0, UINT32_MAX}
-#define U64(label, member) {label, FIELD_U64, NUMBER_WHOLE, true, AT(member), 0, 0}
-#define NODE(label, member) {label, FIELD_NODE, NUMBER_WHOLE, true, AT(member), 0, 0}
+    {                                                                                              \
+        label, FIELD_I64, NUMBER_WHOLE, true, AT(member), INT64_MIN, INT64_MAX                     \
+    }
+#define U32(label, member)                                                                         \
+    {                                                                                              \
+        label, FIELD_U32, NUMBER_WHOLE, true, AT(member), 0, UINT32_MAX                            \
+    }
+#define U64(label, member)                                                                         \
+    {                                                                                              \
+        label, FIELD_U64, NUMBER_WHOLE, true, AT(member), 0, 0                                     \
+    }
+#define NODE(label, member)                                                                        \
+    {                                                                                              \
+        label, FIELD_NODE, NUMBER_WHOLE, true, AT(member), 0, 0                                    \
+    }
 #define HEAD TEXT("type", type), I64("at_us", at_us)
 
 static const struct field time_fields[] = {HEAD};
@@ -68,17 +82,25 @@ static const struct field lost_fields[] = {HEAD, U64("job_id", job_id), U32("tas
 static const struct field progress_fields[] = {HEAD, U64("job_id", job_id),
                                                I64("remaining_us", remaining_us)};
 
-#define TABLE(fields) {fields, sizeof(fields) / sizeof *(fields)}
+#define TABLE(fields)                                                                              \
+    {                                                                                              \
+        fields, sizeof(fields) / sizeof *(fields)                                                  \
+    }
 
 static const struct {
     const struct field *fields;
     uint32_t count;
 } tables[EVENT_TYPE_COUNT] = {
-    [EVENT_NODE_UPSERTED] = TABLE(node_fields), [EVENT_NODE_REMOVED] = TABLE(removed_fields),
-    [EVENT_GPU_HEALTH] = TABLE(health_fields),  [EVENT_JOB_SUBMITTED] = TABLE(job_fields),
-    [EVENT_JOB_CANCELLED] = TABLE(cancelled_fields), [EVENT_TASK_STARTED] = TABLE(started_fields),
-    [EVENT_TASK_EXITED] = TABLE(exited_fields), [EVENT_TASK_LOST] = TABLE(lost_fields),
-    [EVENT_JOB_PROGRESS] = TABLE(progress_fields), [EVENT_TIME_PASSED] = TABLE(time_fields),
+    [EVENT_NODE_UPSERTED] = TABLE(node_fields),
+    [EVENT_NODE_REMOVED] = TABLE(removed_fields),
+    [EVENT_GPU_HEALTH] = TABLE(health_fields),
+    [EVENT_JOB_SUBMITTED] = TABLE(job_fields),
+    [EVENT_JOB_CANCELLED] = TABLE(cancelled_fields),
+    [EVENT_TASK_STARTED] = TABLE(started_fields),
+    [EVENT_TASK_EXITED] = TABLE(exited_fields),
+    [EVENT_TASK_LOST] = TABLE(lost_fields),
+    [EVENT_JOB_PROGRESS] = TABLE(progress_fields),
+    [EVENT_TIME_PASSED] = TABLE(time_fields),
     [EVENT_STEPPED] = TABLE(time_fields),
 };
 
@@ -295,8 +317,8 @@ static int parse_event(const struct doc *doc, struct event *out, struct err *err
     int rc = find_type(doc, node, &event.type, err);
 
     if (rc == 0)
-        rc = fields_read(doc, node, tables[event.type].fields, tables[event.type].count, &text,
-                         err);
+        rc =
+            fields_read(doc, node, tables[event.type].fields, tables[event.type].count, &text, err);
     if (rc < 0)
         return rc;
     event.at_us = text.at_us;
@@ -367,8 +389,9 @@ static int parse_header(const struct doc *doc, struct config *out, struct err *e
     int rc = doc_want_map(doc, node, err);
 
     if (rc == 0 && !doc_find(doc, node, "berth-events"))
-        return doc_error(doc, node, err, -EINVAL, "not an event file: field 'berth-events' is "
-                                                  "missing in its first line");
+        return doc_error(doc, node, err, -EINVAL,
+                         "not an event file: field 'berth-events' is "
+                         "missing in its first line");
     if (rc == 0)
         rc = fields_read(doc, node, header_fields, sizeof header_fields / sizeof *header_fields,
                          &json, err);

@@ -27,8 +27,7 @@ static int want_type(const struct doc *doc, const struct doc_node *node, enum do
                      type_text(node->type));
 }
 
-int doc_want_list(const struct doc *doc, const struct doc_node *node, uint32_t max,
-                  struct err *err)
+int doc_want_list(const struct doc *doc, const struct doc_node *node, uint32_t max, struct err *err)
 {
     int rc = want_type(doc, node, DOC_LIST, err);
 
@@ -45,8 +44,8 @@ int doc_want_map(const struct doc *doc, const struct doc_node *node, struct err 
     return want_type(doc, node, DOC_MAP, err);
 }
 
-int doc_want_text(const struct doc *doc, const struct doc_node *node, size_t min,
-                  const char **out, struct err *err)
+int doc_want_text(const struct doc *doc, const struct doc_node *node, size_t min, const char **out,
+                  struct err *err)
 {
     int rc = want_type(doc, node, DOC_TEXT, err);
     size_t len;
@@ -170,8 +169,8 @@ static int read_number(const struct doc *doc, const struct doc_node *node,
     return 0;
 }
 
-static int read_field(const struct doc *doc, const struct doc_node *node,
-                      const struct field *field, void *member, struct err *err)
+static int read_field(const struct doc *doc, const struct doc_node *node, const struct field *field,
+                      void *member, struct err *err)
 {
     switch (field->type) {
     case FIELD_TEXT:

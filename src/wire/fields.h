@@ -23,15 +23,15 @@ struct field_texts {
     uint32_t count;
 };
 
-enum field_type {      /* the member is ... */
-    FIELD_TEXT,        /* const char *, at most FIELD_TEXT_BYTES_MAX bytes */
-    FIELD_NAME,        /* the same and not empty */
-    FIELD_I64,         /* int64_t, as number_kind says, min..max */
-    FIELD_U32,         /* uint32_t, the same */
-    FIELD_U64,         /* uint64_t, whole, any */
-    FIELD_TEXTS,       /* struct field_texts, from a list; max is the count */
-    FIELD_LABELS,      /* struct field_texts, from a map {k: v}; max is the count */
-    FIELD_NODE,        /* const struct doc_node *, for the caller to read */
+enum field_type {               /* the member is ... */
+                  FIELD_TEXT,   /* const char *, at most FIELD_TEXT_BYTES_MAX bytes */
+                  FIELD_NAME,   /* the same and not empty */
+                  FIELD_I64,    /* int64_t, as number_kind says, min..max */
+                  FIELD_U32,    /* uint32_t, the same */
+                  FIELD_U64,    /* uint64_t, whole, any */
+                  FIELD_TEXTS,  /* struct field_texts, from a list; max is the count */
+                  FIELD_LABELS, /* struct field_texts, from a map {k: v}; max is the count */
+                  FIELD_NODE,   /* const struct doc_node *, for the caller to read */
 };
 
 struct field {
@@ -54,8 +54,8 @@ int doc_want_list(const struct doc *doc, const struct doc_node *node, uint32_t m
 int doc_want_map(const struct doc *doc, const struct doc_node *node, struct err *err);
 
 /* The text of a scalar, between min and FIELD_TEXT_BYTES_MAX bytes. */
-int doc_want_text(const struct doc *doc, const struct doc_node *node, size_t min,
-                  const char **out, struct err *err);
+int doc_want_text(const struct doc *doc, const struct doc_node *node, size_t min, const char **out,
+                  struct err *err);
 
 /* A number of this kind and range. */
 int doc_want_number(const struct doc *doc, const struct doc_node *node, enum number_kind kind,

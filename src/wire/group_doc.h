@@ -21,7 +21,7 @@ struct doc_node;
 struct err;
 
 #define GROUP_FIELDS_COUNT 8
-#define GPUS_NOT_STATED UINT32_MAX
+#define GPUS_NOT_STATED    UINT32_MAX
 
 struct group_text {
     uint32_t tasks;

@@ -14,14 +14,14 @@
 struct err;
 
 struct input {
-    const char *name;      /* for errors; borrowed */
-    void *gz;              /* gzFile, or NULL: the bytes are all in memory */
-    char *buffer;          /* of the file, owned; NULL for memory */
-    const char *bytes;     /* what is read and not used yet: [left] */
+    const char *name;  /* for errors; borrowed */
+    void *gz;          /* gzFile, or NULL: the bytes are all in memory */
+    char *buffer;      /* of the file, owned; NULL for memory */
+    const char *bytes; /* what is read and not used yet: [left] */
     size_t left;
     size_t line_bytes_max;
-    struct text line;      /* the last line */
-    uint32_t line_number;  /* of the last line, from 1 */
+    struct text line;     /* the last line */
+    uint32_t line_number; /* of the last line, from 1 */
 };
 
 /* Returns 0, or a negative errno ("cannot open 'x.csv': No such file or directory") and then there

@@ -27,8 +27,7 @@ static const struct field own_fields[OWN_FIELDS] = {
 };
 
 /* A job states its groups, or fields of the only group, but not both. */
-static int check_no_group_fields(const struct doc *doc, const struct doc_node *job,
-                                 struct err *err)
+static int check_no_group_fields(const struct doc *doc, const struct doc_node *job, struct err *err)
 {
     for (uint32_t i = 0; i < GROUP_FIELDS_COUNT; i++) {
         const struct doc_node *node = doc_find(doc, job, group_fields[i].name);
@@ -81,6 +80,7 @@ static int read_job(struct job_file *file, const struct doc *doc, const struct d
     struct job_text text = {
         .group = group_text_default(), .name = "", .queue = "", .user = "", .groups = NULL};
     struct job_layout_spec *layout;
+    struct job_spec job;
     int rc;
 
     if (file->job_count >= JOB_FILE_JOBS_MAX)
@@ -94,14 +94,14 @@ static int read_job(struct job_file *file, const struct doc *doc, const struct d
     rc = read_layout(doc, node, &text, layout, err);
     if (rc < 0)
         return rc;
-    vec_push(file->jobs, file->job_count, file->job_cap,
-             ((struct job_spec){.id = (uint64_t)file->job_count + 1,
-                                .queue = text.queue,
-                                .user = text.user,
-                                .name = text.name,
-                                .layouts = layout,
-                                .layout_count = 1,
-                                .remaining_us = REMAINING_UNKNOWN}));
+    job = (struct job_spec){.id = (uint64_t)file->job_count + 1,
+                            .queue = text.queue,
+                            .user = text.user,
+                            .name = text.name,
+                            .layouts = layout,
+                            .layout_count = 1,
+                            .remaining_us = REMAINING_UNKNOWN};
+    vec_push(file->jobs, file->job_count, file->job_cap, job);
     return 0;
 }
 

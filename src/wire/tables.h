@@ -13,7 +13,8 @@ struct err;
 
 #define TABLE_ROWS_MAX (1u << 20)
 
-/* ---- num_gpu,model_name,overhead_s ------------------------------------------------------------ */
+/* ---- num_gpu,model_name,overhead_s ------------------------------------------------------------
+ */
 
 struct restart_costs {
     struct map cost_us_by_key; /* (model name id, GPUs) -> row of costs_us */
@@ -29,15 +30,16 @@ void restart_costs_done(struct restart_costs *costs);
 int64_t restart_costs_find_us(const struct restart_costs *costs, uint32_t gpus,
                               const char *model_name);
 
-/* ---- application,num_replicas,batch_size,placement_gpus_per_node,num_nodes,runtime_s ----------- */
+/* ---- application,num_replicas,batch_size,placement_gpus_per_node,num_nodes,runtime_s -----------
+ */
 
 struct runtime {
     const char *application;
-    uint32_t replicas;             /* GPUs */
+    uint32_t replicas; /* GPUs */
     uint32_t batch_size;
     const uint32_t *gpus_per_node; /* [node_count] not increasing; their sum is replicas */
     uint32_t node_count;
-    int64_t runtime_us;            /* when the job stays on that placement */
+    int64_t runtime_us; /* when the job stays on that placement */
 };
 
 struct runtimes {
@@ -52,13 +54,14 @@ void runtimes_done(struct runtimes *runtimes);
 const struct runtime *runtimes_find(const struct runtimes *runtimes, const char *application,
                                     uint32_t replicas, uint32_t batch_size, uint32_t *out_count);
 
-/* ---- vc,nodes_8gpu: how many 8-GPU nodes each virtual cluster has ------------------------------ */
+/* ---- vc,nodes_8gpu: how many 8-GPU nodes each virtual cluster has ------------------------------
+ */
 
 struct vc_nodes {
     struct vc_node_count {
         const char *vc;
         uint32_t nodes;
-    } *rows; /* [count] in the order of the file; each vc once */
+    } * rows; /* [count] in the order of the file; each vc once */
     uint32_t count, cap;
     struct arena arena;
 };
@@ -66,7 +69,8 @@ struct vc_nodes {
 int vc_nodes_load(const char *path, struct vc_nodes *out, struct err *err);
 void vc_nodes_done(struct vc_nodes *vcs);
 
-/* ---- trace,policy,metric,value: published results ---------------------------------------------- */
+/* ---- trace,policy,metric,value: published results ----------------------------------------------
+ */
 
 /* Scans the file for the first row of (trace, policy, metric). Returns 1 and the value in
  * millionths, 0 if there is no such row, or a negative errno. More than six decimals are cut. */

@@ -13,12 +13,12 @@
 
 struct err;
 
-#define TRACE_JOBS_MAX (1u << 22)          /* after `count` columns are expanded */
+#define TRACE_JOBS_MAX     (1u << 22)                      /* after `count` columns are expanded */
 #define TRACE_JOB_GPUS_MAX (NODE_GPUS_MAX * JOB_TASKS_MAX) /* GPUs of one job, over all nodes */
-#define TRACE_TIME_US_MAX (INT64_C(1) << 55) /* about 1,100 years */
+#define TRACE_TIME_US_MAX  (INT64_C(1) << 55)              /* about 1,100 years */
 
 enum trace_format {
-    TRACE_OPENB,   /* pods of Alibaba's openb cluster; or their shapes, with a count */
+    TRACE_OPENB, /* pods of Alibaba's openb cluster; or their shapes, with a count */
     TRACE_MURI,
     TRACE_POLLUX,
     TRACE_PHILLY,
@@ -28,29 +28,29 @@ enum trace_format {
 const char *trace_format_text(enum trace_format format);
 
 struct trace_job {
-    uint64_t id;          /* 1, 2, 3, ... in the order of the file */
-    int64_t submit_us;    /* 0 or more */
-    int64_t duration_us;  /* 0 or more, -1 = unknown */
-    uint32_t gpus;        /* of the whole job */
-    uint32_t tasks;       /* tasks of task_gpus each, which start together; 0 = the trace states
-                           * only the total: how it is laid out over nodes is the reader's choice */
-    uint32_t task_gpus;   /* of each task, on one node, 0..NODE_GPUS_MAX; 0 if tasks is 0 */
-    uint32_t gpu_mgpu;    /* of each GPU, 1..1000; 0 = by gpu_memory_bytes, or no GPU is asked */
+    uint64_t id;         /* 1, 2, 3, ... in the order of the file */
+    int64_t submit_us;   /* 0 or more */
+    int64_t duration_us; /* 0 or more, -1 = unknown */
+    uint32_t gpus;       /* of the whole job */
+    uint32_t tasks;      /* tasks of task_gpus each, which start together; 0 = the trace states
+                          * only the total: how it is laid out over nodes is the reader's choice */
+    uint32_t task_gpus;  /* of each task, on one node, 0..NODE_GPUS_MAX; 0 if tasks is 0 */
+    uint32_t gpu_mgpu;   /* of each GPU, 1..1000; 0 = by gpu_memory_bytes, or no GPU is asked */
     int64_t gpu_memory_bytes;  /* of each GPU, 0 = not stated */
     int64_t cpu_mcpu;          /* of each task, 0 = not stated */
     int64_t memory_bytes;      /* of each task, 0 = not stated */
     const char *const *models; /* [model_count] allowed GPU models, none = any */
     uint32_t model_count;
     const char *queue; /* never NULL; "" = not stated. Equal texts are the same pointer, here and */
-    const char *user;  /* below */
-    const char *name;
+    const char *user;  /* below. */
+    const char *name;  /* one of a kind in openb, muri and pollux traces */
     /* muri */
-    const char *model_name;    /* "" elsewhere */
+    const char *model_name; /* "" elsewhere */
     uint64_t iterations;
     int64_t iteration_time_us; /* of one iteration */
     /* pollux */
-    const char *application;   /* "" elsewhere */
-    uint32_t batch_size;       /* muri states it too */
+    const char *application; /* "" elsewhere */
+    uint32_t batch_size;     /* muri states it too */
 };
 
 struct trace {

@@ -38,15 +38,15 @@ enum {
 };
 
 static const char *const columns[COLUMNS] = {
-    "submit_s", "duration_s", "gpus",   "tasks", "gpu_milli", "gpu_memory", "cpus",
-    "memory",   "models",     "queue",  "user",  "name",      "count"};
+    "submit_s", "duration_s", "gpus",  "tasks", "gpu_milli", "gpu_memory", "cpus",
+    "memory",   "models",     "queue", "user",  "name",      "count"};
 
 /* The GPUs: how many, and how much of each. */
 static int read_gpus(const struct csv *csv, const uint32_t *column, struct trace_job *job,
                      struct err *err)
 {
-    uint32_t share_column = csv_is_empty(csv, column[GPU_MILLI]) ? column[GPU_MEMORY]
-                                                                 : column[GPU_MILLI];
+    uint32_t share_column =
+        csv_is_empty(csv, column[GPU_MILLI]) ? column[GPU_MEMORY] : column[GPU_MILLI];
     int rc = csv_u32(csv, column[GPUS], 0, NODE_GPUS_MAX, &job->task_gpus, err);
 
     job->tasks = 1;
@@ -84,8 +84,8 @@ static int read_row(struct trace_reader *reader, const uint32_t *column, struct 
     const struct csv *csv = &reader->csv;
     struct trace_job job = trace_job_default();
     uint32_t count = 1;
-    int rc = csv_number(csv, column[SUBMIT_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &job.submit_us,
-                        err);
+    int rc =
+        csv_number(csv, column[SUBMIT_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &job.submit_us, err);
 
     if (rc == 0)
         rc = csv_number_or(csv, column[DURATION_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX,

@@ -7,19 +7,31 @@
  * simulator of that paper runs a job for iterations * iteration_time, not for its duration. */
 #include "wire/trace_read.h"
 
-enum { NUM_GPU, SUBMIT_TIME, ITERATIONS, MODEL_NAME, BATCH_SIZE, DURATION, ITERATION_TIME, COLUMNS };
+enum {
+    JOB_ID,
+    NUM_GPU,
+    SUBMIT_TIME,
+    ITERATIONS,
+    MODEL_NAME,
+    BATCH_SIZE,
+    DURATION,
+    ITERATION_TIME,
+    COLUMNS
+};
 
-static const char *const columns[COLUMNS] = {
-    "num_gpu", "submit_time", "iterations", "model_name", "batch_size", "duration",
-    "iteration_time"};
+static const char *const columns[COLUMNS] = {"job_id",     "num_gpu",       "submit_time",
+                                             "iterations", "model_name",    "batch_size",
+                                             "duration",   "iteration_time"};
 
 static int read_row(struct trace_reader *reader, const uint32_t *column, struct err *err)
 {
     const struct csv *csv = &reader->csv;
     struct trace_job job = trace_job_default();
     int64_t iterations = 0;
-    int rc = csv_u32(csv, column[NUM_GPU], 1, TRACE_JOB_GPUS_MAX, &job.gpus, err);
+    int rc = trace_unique_name(reader, column[JOB_ID], &job.name, err);
 
+    if (rc == 0)
+        rc = csv_u32(csv, column[NUM_GPU], 1, TRACE_JOB_GPUS_MAX, &job.gpus, err);
     if (rc == 0)
         rc = csv_number(csv, column[SUBMIT_TIME], NUMBER_MILLI, 0, TRACE_TIME_US_MAX,
                         &job.submit_us, err);

@@ -14,8 +14,8 @@
 
 enum { CPU_MILLI, MEMORY_MIB, NUM_GPU, GPU_MILLI, GPU_SPEC, FIRST, LAST, COLUMNS };
 
-static const char *const pod_columns[] = {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli",
-                                          "gpu_spec",  "name"};
+static const char *const pod_columns[] = {"cpu_milli", "memory_mib", "num_gpu",
+                                          "gpu_milli", "gpu_spec",   "name"};
 static const char *const spec_columns[] = {"cpu_milli", "memory_mib", "num_gpu", "gpu_milli",
                                            "gpu_spec",  "trace",      "count"};
 
@@ -31,9 +31,8 @@ static int read_shape(struct trace_reader *reader, const uint32_t *column, struc
     if (rc == 0)
         rc = csv_u32(csv, column[NUM_GPU], 0, NODE_GPUS_MAX, &job->gpus, err);
     if (rc == 0)
-        rc = job->gpus > 0
-                 ? csv_u32(csv, column[GPU_MILLI], 1, GPU_MGPU, &job->gpu_mgpu, err)
-                 : csv_u32_or(csv, column[GPU_MILLI], 0, 0, &job->gpu_mgpu, err);
+        rc = job->gpus > 0 ? csv_u32(csv, column[GPU_MILLI], 1, GPU_MGPU, &job->gpu_mgpu, err)
+                           : csv_u32_or(csv, column[GPU_MILLI], 0, 0, &job->gpu_mgpu, err);
     if (rc == 0)
         rc = trace_models(reader, column[GPU_SPEC], job, err);
     job->task_gpus = job->gpus;
@@ -56,27 +55,13 @@ static int read_times(const struct csv *csv, const struct time_columns *columns,
         rc = csv_number_or(csv, columns->scheduled, NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &start_us,
                            err);
     if (rc == 0)
-        rc = csv_number_or(csv, columns->deletion, NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &end_us,
-                           err);
+        rc =
+            csv_number_or(csv, columns->deletion, NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &end_us, err);
     if (rc < 0 || csv_is_empty(csv, columns->scheduled) || csv_is_empty(csv, columns->deletion))
         return rc;
     if (end_us < start_us)
         return csv_error(csv, columns->deletion, err, -EINVAL, "is before scheduled_time");
     job->duration_us = end_us - start_us;
-    return 0;
-}
-
-static int read_name(struct trace_reader *reader, uint32_t column, const char **out,
-                     struct err *err)
-{
-    const char *name;
-    int rc = csv_name(&reader->csv, column, &name, err);
-
-    if (rc < 0)
-        return rc;
-    if (names_intern(&reader->seen, name) != reader->trace->job_count)
-        return csv_error(&reader->csv, column, err, -EEXIST, "pod '%s' is there twice", name);
-    *out = arena_intern(&reader->trace->arena, name);
     return 0;
 }
 
@@ -91,7 +76,7 @@ static int read_pods(struct trace_reader *reader, struct err *err)
     while (rc == 0 && (rc = csv_next(csv, err)) > 0) {
         struct trace_job job = trace_job_default();
 
-        rc = read_name(reader, column[FIRST], &job.name, err);
+        rc = trace_unique_name(reader, column[FIRST], &job.name, err);
         if (rc == 0)
             rc = read_shape(reader, column, &job, err);
         if (rc == 0)

@@ -80,6 +80,9 @@ static int read_time(struct trace_reader *reader, uint32_t column, int64_t *firs
         *first_s = s;
     if (s < *first_s)
         return csv_error(&reader->csv, column, err, -EINVAL, "is before the time of the first row");
+    if (s - *first_s > TRACE_TIME_US_MAX / 1000000)
+        return csv_error(&reader->csv, column, err, -ERANGE, "is %lld days after the first row",
+                         (long long)((s - *first_s) / 86400));
     *out_us = (s - *first_s) * 1000000;
     return 0;
 }

@@ -11,14 +11,14 @@
 
 enum { LOAD, WORKLOAD, NAME, TIME_S, APPLICATION, NUM_REPLICAS, BATCH_SIZE, COLUMNS };
 
-static const char *const columns[COLUMNS] = {
-    "load", "workload", "name", "time_s", "application", "num_replicas", "batch_size"};
+static const char *const columns[COLUMNS] = {"load",        "workload",     "name",      "time_s",
+                                             "application", "num_replicas", "batch_size"};
 
 static int read_row(struct trace_reader *reader, const uint32_t *column, struct err *err)
 {
     const struct csv *csv = &reader->csv;
     struct trace_job job = trace_job_default();
-    int rc = trace_text(reader, column[NAME], &job.name, err);
+    int rc = trace_unique_name(reader, column[NAME], &job.name, err);
 
     if (rc == 0)
         rc = csv_number(csv, column[TIME_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX, &job.submit_us,

@@ -98,6 +98,22 @@ int trace_text(struct trace_reader *reader, uint32_t column, const char **out, s
     return rc;
 }
 
+int trace_unique_name(struct trace_reader *reader, uint32_t column, const char **out,
+                      struct err *err)
+{
+    const char *name;
+    int rc = csv_name(&reader->csv, column, &name, err);
+
+    if (rc < 0)
+        return rc;
+    if (names_find(&reader->seen, name) != NAMES_NONE)
+        return csv_error(&reader->csv, column, err, -EEXIST, "%s is there twice",
+                         quote_of(name).text);
+    (void)names_intern(&reader->seen, name);
+    *out = arena_intern(&reader->trace->arena, name);
+    return 0;
+}
+
 /* Cuts "A|B" into a list of the arena. */
 static int split_models(struct trace_reader *reader, uint32_t column, const char *spec,
                         struct trace_models *out, struct err *err)

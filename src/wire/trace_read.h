@@ -12,11 +12,11 @@ struct trace_models; /* trace_read.c */
 struct trace_reader {
     struct csv csv;
     struct trace *trace;
-    const char *pick;    /* NAME of FILE:NAME, or NULL */
-    bool picked;         /* a row had that name */
-    struct names picks;  /* names that rows had */
-    struct names seen;   /* job names, where a format has each only once */
-    struct names specs;  /* texts of lists of models ... */
+    const char *pick;           /* NAME of FILE:NAME, or NULL */
+    bool picked;                /* a row had that name */
+    struct names picks;         /* names that rows had */
+    struct names seen;          /* job names, where a format has each only once */
+    struct names specs;         /* texts of lists of models ... */
     struct trace_models *lists; /* [specs.count] ... and the lists */
     uint32_t list_count, list_cap;
 };
@@ -24,8 +24,8 @@ struct trace_reader {
 /* A format is known by the columns it needs; the first in trace_readers[] that has them all. */
 struct trace_format_reader {
     enum trace_format format;
-    bool picks;                  /* rows of several traces: NAME is needed */
-    const char *const *columns;  /* [column_count] that must be there */
+    bool picks;                 /* rows of several traces: NAME is needed */
+    const char *const *columns; /* [column_count] that must be there */
     uint32_t column_count;
     int (*read)(struct trace_reader *reader, struct err *err); /* from the first row on */
 };
@@ -51,6 +51,10 @@ int trace_check_picked(const struct trace_reader *reader, struct err *err);
 
 /* A column of text, interned: CSV_NONE and an empty field are "". */
 int trace_text(struct trace_reader *reader, uint32_t column, const char **out, struct err *err);
+
+/* A name of a column that no row before has had; -EEXIST otherwise. Interned. */
+int trace_unique_name(struct trace_reader *reader, uint32_t column, const char **out,
+                      struct err *err);
 
 /* "A|B" of a column as a list of names; an empty field is no list. */
 int trace_models(struct trace_reader *reader, uint32_t column, struct trace_job *job,

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c - the table of commands. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static const struct command commands[] = {
+    {"sim", "schedule a trace on a cluster, and show how well", cmd_sim},
+    {"replay", "take the recorded events of a run again", cmd_replay},
+    {"bench", "measure placements per second", cmd_bench},
+};
+
+static void usage(FILE *to)
+{
+    fputs("usage: berth COMMAND [OPTION...]\n\ncommands:\n", to);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].summary);
+    fputs("\n'berth COMMAND --help' says more. 'berth --version' says which berth this is.\n", to);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        usage(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("berth " BERTH_VERSION);
+        return EXIT_OK;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "berth: '%s': no such command; 'berth --help' lists them\n", argv[1]);
+    return EXIT_USAGE;
+}

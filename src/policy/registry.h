@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry.h - the policies there are. One line in registry.c adds one. */
+#pragma once
+#include <stdint.h>
+
+#include "core/policy.h"
+
+/* By name, or NULL. */
+const struct placement_policy *placement_find(const char *name);
+const struct order_policy *order_find(const char *name);
+
+/* By index, the default first; NULL past the end. For listings. */
+const struct placement_policy *placement_at(uint32_t index);
+const struct order_policy *order_at(uint32_t index);

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - one simulation, event by event.
+ *
+ * At each time at which something happens: jobs that end are told to the core, then arrivals; then
+ * the core is stepped, and its decisions come true at once, until a step decides nothing more. */
+#include "sim/run.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/rng.h"
+#include "core/view.h"
+#include "sim/mix.h"
+#include "sim/protocol.h"
+
+#define EXIT_TOLD_TO_STOP 143 /* 128 + SIGTERM */
+#define SETTLE_STEPS_MAX 10000u /* of one instant; more is a core that never comes to rest */
+
+/* ---- telling the core ---- */
+
+static int tell_exit(struct run *run, uint32_t job, int32_t exit_code, struct err *err)
+{
+    const uint32_t tasks = run->jobs[job].tasks;
+
+    for (uint32_t i = 0; i < tasks; i++) {
+        const struct event event = {
+            .type = EVENT_TASK_EXITED,
+            .at_us = run->now_us,
+            .task = {(uint64_t)job + 1, i, "", 0, exit_code},
+        };
+        const int rc = world_apply(&run->world, &event, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* What the job holds is put on, or taken off, the books of the measure. */
+static void hold(struct run *run, uint32_t job, int sign)
+{
+    const struct core *core = run->world.core;
+    const struct job *row = core_job(core, core_find_job(core, (uint64_t)job + 1));
+
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = core_task(core, row->task_first + i);
+        const struct shape *shape = core_shape(core, task->shape);
+        const struct node_class *class = core_class(core, core_node_class(core, task->node));
+        struct need need;
+
+        (void)need_on(shape, class, &need);
+        measure_hold(&run->measure, core_name(core, class->model),
+                     (int64_t)shape->gpus * need.mgpu, sign);
+    }
+}
+
+int run_end_job(struct run *run, uint32_t job, int64_t at_us, struct err *err)
+{
+    struct run_job *j = &run->jobs[job];
+
+    hold(run, job, -1);
+    j->state = RUN_ENDED;
+    j->end_us = at_us;
+    run->left--;
+    return tell_exit(run, job, 0, err);
+}
+
+int run_tell_remaining(struct run *run, uint32_t job, int64_t remaining_us, struct err *err)
+{
+    const struct event event = {
+        .type = EVENT_JOB_PROGRESS,
+        .at_us = run->now_us,
+        .progress = {(uint64_t)job + 1, remaining_us > 0 ? remaining_us : 0},
+    };
+
+    return world_apply(&run->world, &event, err);
+}
+
+static int submit(struct run *run, uint32_t job, struct err *err)
+{
+    struct job_request request;
+    struct event event = {.type = EVENT_JOB_SUBMITTED, .at_us = run->now_us};
+
+    job_request_make(run->jobs[job].row, (uint64_t)job + 1, run->node_gpus, &request);
+    request.spec.remaining_us = run->jobs[job].duration_us;
+    if (run->protocol->shape_job != NULL) {
+        const int rc = run->protocol->shape_job(run, job, &request, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    event.job = request.spec;
+    run->jobs[job].state = RUN_WAITING;
+    return world_apply(&run->world, &event, err);
+}
+
+static int cancel(struct run *run, uint32_t job, struct err *err)
+{
+    const struct event event = {
+        .type = EVENT_JOB_CANCELLED, .at_us = run->now_us, .job_id = (uint64_t)job + 1};
+
+    run->jobs[job].state = RUN_DROPPED;
+    run->left--;
+    run->measure.failed++;
+    return world_apply(&run->world, &event, err);
+}
+
+/* ---- decisions come true ---- */
+
+static int start(struct run *run, const struct decision *decision, struct err *err)
+{
+    const uint32_t job = (uint32_t)(decision->job_id - 1);
+    struct run_job *j = &run->jobs[job];
+
+    for (uint32_t i = 0; i < decision->place_count; i++) {
+        const struct event event = {
+            .type = EVENT_TASK_STARTED,
+            .at_us = run->now_us,
+            .task = {decision->job_id, i, "", 0, 0},
+        };
+        const int rc = world_apply(&run->world, &event, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    j->state = RUN_RUNNING;
+    j->tasks = decision->place_count;
+    j->layout = decision->layout;
+    j->starts++;
+    j->start_us = run->now_us;
+    if (j->first_start_us < 0)
+        j->first_start_us = run->now_us;
+    hold(run, job, 1);
+    if (run->protocol->started != NULL)
+        run->protocol->started(run, job);
+    return 0;
+}
+
+static int stop(struct run *run, const struct decision *decision, struct err *err)
+{
+    const uint32_t job = (uint32_t)(decision->job_id - 1);
+    int rc;
+
+    hold(run, job, -1);
+    run->measure.preemptions++;
+    run->jobs[job].attained_us += run->now_us - run->jobs[job].start_us;
+    run->jobs[job].state = RUN_WAITING;
+    if (run->protocol->stopped != NULL)
+        run->protocol->stopped(run, job);
+    rc = tell_exit(run, job, EXIT_TOLD_TO_STOP, err);
+    if (rc == 0 && run->jobs[job].duration_us >= 0)
+        rc = run_tell_remaining(run, job, run->jobs[job].left_us, err);
+    return rc;
+}
+
+static int carry_out(struct run *run, bool *out_changed, struct err *err)
+{
+    const struct decisions *d = &run->world.decisions;
+
+    *out_changed = false;
+    for (uint32_t i = 0; i < d->count; i++) {
+        int rc = 0;
+
+        if (d->items[i].type == DECISION_START)
+            rc = start(run, &d->items[i], err);
+        else if (d->items[i].type == DECISION_STOP)
+            rc = stop(run, &d->items[i], err);
+        if (rc < 0)
+            return rc;
+        *out_changed = *out_changed || d->items[i].type == DECISION_START ||
+                       d->items[i].type == DECISION_STOP;
+    }
+    return 0;
+}
+
+static int settle(struct run *run, struct err *err)
+{
+    bool changed = true;
+
+    for (uint32_t steps = 0; changed; steps++) {
+        int rc = steps < SETTLE_STEPS_MAX
+                     ? world_step(&run->world, run->now_us, err)
+                     : err_set(err, -ELOOP, "simulation: %u steps at one instant, no rest",
+                               SETTLE_STEPS_MAX);
+
+        rc = rc < 0 ? rc : carry_out(run, &changed, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- time ---- */
+
+static int64_t arrival_us(struct run *run)
+{
+    int64_t at_us;
+
+    if (run->next_arrival == run->workload.count)
+        return TIME_NONE;
+    at_us = run->workload.arrivals[run->next_arrival].at_us;
+    return run->protocol->round_up_us != NULL ? run->protocol->round_up_us(run, at_us) : at_us;
+}
+
+static int64_t next_us(struct run *run)
+{
+    const int64_t arrival = arrival_us(run), own = run->protocol->next_us(run);
+    const int64_t wake = core_next_wake_us(run->world.core);
+    int64_t next = arrival < own ? arrival : own;
+
+    next = wake < next ? wake : next;
+    return next < run->now_us ? run->now_us : next;
+}
+
+/* Pods that fit nowhere are dropped where pods never leave. */
+static int after_arrival(struct run *run, uint32_t job, struct err *err)
+{
+    int rc;
+
+    if (run->options->workload.kind != WORKLOAD_FILL)
+        return 0;
+    rc = settle(run, err);
+    if (rc == 0 && run->jobs[job].state == RUN_WAITING)
+        rc = cancel(run, job, err);
+    measure_arrived(&run->measure, run->jobs[job].mgpu);
+    return rc;
+}
+
+static int arrive(struct run *run, struct err *err)
+{
+    while (arrival_us(run) <= run->now_us) {
+        const uint32_t job = run->next_arrival++;
+        int rc = submit(run, job, err);
+
+        rc = rc < 0 ? rc : after_arrival(run, job, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static bool is_over(const struct run *run)
+{
+    if (run->workload.measure_to_us != INT64_MAX)
+        return run->now_us >= run->workload.measure_to_us;
+    return run->left == 0;
+}
+
+static int play(struct run *run, struct err *err)
+{
+    while (!is_over(run)) {
+        int64_t to_us = next_us(run);
+        int rc;
+
+        if (to_us == TIME_NONE)
+            return 0; /* what waits now waits for ever */
+        to_us = to_us > run->workload.measure_to_us ? run->workload.measure_to_us : to_us;
+        measure_advance(&run->measure, to_us);
+        run->now_us = to_us;
+        rc = run->protocol->advance(run, to_us, err);
+        rc = rc < 0 ? rc : arrive(run, err);
+        if (rc == 0 && run->options->workload.kind != WORKLOAD_FILL)
+            rc = settle(run, err);
+        if (rc < 0)
+            return rc;
+        if (run->options->progress != NULL)
+            run->options->progress(run->options->progress_arg, run->next_arrival,
+                                   run->workload.count);
+    }
+    return 0;
+}
+
+/* ---- the beginning ---- */
+
+/* Nodes join in a random order of the seed, since that order breaks all ties; the order of the
+ * file for workloads that are not random themselves. */
+static int add_nodes(struct run *run, struct err *err)
+{
+    const uint32_t count = run->cluster->node_count;
+    uint32_t *order = mem_alloc(count, sizeof *order);
+    struct rng rng;
+    int rc = 0;
+
+    rng_init(&rng, run->options->workload.seed ^ 0x6e6f646573u); /* not the arrivals' stream */
+    for (uint32_t i = 0; i < count; i++)
+        order[i] = i;
+    if (run->options->workload.kind != WORKLOAD_TIMED)
+        rng_shuffle_u32(&rng, order, count);
+    for (uint32_t i = 0; i < count && rc == 0; i++) {
+        struct event event = {.type = EVENT_NODE_UPSERTED,
+                              .node = run->cluster->nodes[order[i]]};
+
+        if (run->protocol->shape_node != NULL)
+            run->protocol->shape_node(run, &event.node);
+        run->node_gpus = event.node.gpus > run->node_gpus ? event.node.gpus : run->node_gpus;
+        rc = world_apply(&run->world, &event, err);
+    }
+    mem_free(order);
+    return rc;
+}
+
+static void add_jobs(struct run *run)
+{
+    run->jobs = mem_alloc(run->workload.count, sizeof *run->jobs);
+    run->left = run->workload.count;
+    for (uint32_t i = 0; i < run->workload.count; i++) {
+        const struct arrival *arrival = &run->workload.arrivals[i];
+        const struct trace_job *row = &run->workload.trace->jobs[arrival->trace_row];
+
+        run->jobs[i] = (struct run_job){
+            .row = row,
+            .submit_us = arrival->at_us,
+            .first_start_us = -1,
+            .duration_us = arrival->duration_us,
+            .left_us = arrival->duration_us,
+            .mgpu = trace_job_mgpu(row),
+        };
+    }
+}
+
+static int open_world(struct run *run, struct err *err)
+{
+    struct config config = {
+        .placement = run->options->placement,
+        .order = run->options->order,
+        .seed = run->options->workload.seed,
+    };
+    struct mix mix = {0};
+    int rc = 0;
+
+    if (run->options->mix_from_trace) {
+        mix_make(&mix, run->workload.trace);
+        config.mix = mix.groups;
+        config.mix_count = mix.count;
+    }
+    if (run->protocol->open != NULL)
+        rc = run->protocol->open(run, &config, err);
+    if (rc == 0)
+        rc = world_open(&run->world, &config, run->options->events, err);
+    run->world.check_all = run->options->check_all;
+    mix_done(&mix);
+    return rc;
+}
+
+static int play_all(struct run *run, struct result *out, struct err *err)
+{
+    int rc = open_world(run, err);
+
+    rc = rc < 0 ? rc : add_nodes(run, err);
+    rc = rc < 0 ? rc : play(run, err);
+    rc = rc < 0 ? rc : core_check_rules(run->world.core, err);
+    if (rc == 0)
+        measure_result(run, out);
+    return rc;
+}
+
+int run_simulation(const struct run_options *options, const struct trace *trace,
+                   const struct cluster *cluster, struct result *out, struct err *err)
+{
+    struct run run = {.options = options, .cluster = cluster, .protocol = options->protocol};
+    int rc = workload_make(&run.workload, trace, cluster, &options->workload, err);
+
+    if (rc < 0)
+        return rc;
+    memset(out, 0, sizeof *out);
+    *out = (struct result){.trace = trace->label, .policy = options->placement,
+                           .order = options->order, .seed = options->workload.seed};
+    heap_init(&run.ends);
+    measure_init(&run.measure, cluster);
+    run.measure.from_us = run.workload.measure_from_us;
+    run.measure.to_us = run.workload.measure_to_us;
+    run.protocol_state = mem_alloc(1, run.protocol->state_size);
+    add_jobs(&run);
+    rc = play_all(&run, out, err);
+    if (run.protocol->close != NULL)
+        run.protocol->close(&run);
+    const int closed = world_close(&run.world, rc == 0 ? err : NULL);
+
+    mem_free(run.protocol_state);
+    mem_free(run.jobs);
+    heap_done(&run.ends);
+    workload_done(&run.workload);
+    return rc < 0 ? rc : closed;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world.h - a core as a simulator or a replay holds it: every fact and step goes through here, is
+ * written to the event file if there is one, and is checked against the rules of core.h. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/core.h"
+#include "wire/config_file.h"
+#include "wire/event_file.h"
+
+struct err;
+
+/* After each step the nodes that it touched are checked; all rules every so many steps. */
+#define WORLD_FULL_CHECK_STEPS 4096u
+
+struct world {
+    struct core *core;
+    struct decisions decisions; /* of the last step */
+    struct event_writer *writer; /* or NULL */
+    bool check_all;              /* all rules after every step */
+    uint64_t steps;
+};
+
+/* A core by the names in `config` (empty names mean the defaults). recorded: a file to write
+ * events to, or NULL. 0, or a negative errno: unknown policy, file. */
+int world_open(struct world *world, const struct config *config, const char *recorded,
+               struct err *err);
+int world_close(struct world *world, struct err *err); /* also after a failed open */
+
+int world_apply(struct world *world, const struct event *event, struct err *err);
+int world_step(struct world *world, int64_t now_us, struct err *err);

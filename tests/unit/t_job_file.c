@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "wire/job_file.h"
+
+#include "core/job.h"
+#include "unit/wire_test.h"
+
+static void fails(const char *text, const char *wanted)
+{
+    struct job_file file;
+
+    FAILS_WITH(job_file_parse("jobs.yaml", text, strlen(text), &file, &err), wanted);
+}
+
+static void a_job_of_alike_tasks_is_one_group(void **state)
+{
+    static const char text[] = "name: train\nqueue: vision\nuser: ada\ntasks: 4\ngpus: 2\n"
+                               "gpu-share: 1/3\ngpu-memory: 20G\ncpus: 2.5\nmemory: 64G\n"
+                               "models: [A100, H100]\nlabels: {rack: r1}\n";
+    const struct group_spec *group;
+    struct job_file file;
+
+    (void)state;
+    WORKS(job_file_parse("jobs.yaml", text, sizeof text - 1, &file, &err));
+    assert_int_equal(file.job_count, 1);
+    assert_true(file.jobs[0].id == 1 && file.jobs[0].remaining_us == REMAINING_UNKNOWN);
+    assert_string_equal(file.jobs[0].queue, "vision");
+    assert_string_equal(file.jobs[0].user, "ada");
+    assert_int_equal(file.jobs[0].layout_count, 1);
+    assert_int_equal(file.jobs[0].layouts[0].slowdown_ppm, 1000000);
+    group = file.jobs[0].layouts[0].groups;
+    assert_true(group->tasks == 4 && group->gpus == 2 && group->gpu_mgpu == 333);
+    assert_true(group->gpu_memory_bytes == INT64_C(20) << 30 && group->cpu_mcpu == 2500);
+    assert_true(group->memory_bytes == INT64_C(64) << 30);
+    assert_int_equal(group->model_count, 2);
+    assert_string_equal(group->models[1], "H100");
+    assert_string_equal(group->labels[0], "rack=r1");
+    job_file_done(&file);
+}
+
+static void a_file_holds_several_jobs_and_a_job_several_groups(void **state)
+{
+    static const char text[] = "gpu-share: 0.5\n---\ngroups:\n  - {cpus: 4}\n"
+                               "  - {tasks: 8, gpus: 1}\n--- {}\n";
+    struct job_file file;
+
+    (void)state;
+    WORKS(job_file_parse("jobs.yaml", text, sizeof text - 1, &file, &err));
+    assert_int_equal(file.job_count, 3);
+    assert_int_equal(file.jobs[0].layouts[0].groups[0].gpus, 1);
+    assert_int_equal(file.jobs[0].layouts[0].groups[0].gpu_mgpu, 500);
+    assert_true(file.jobs[1].id == 2);
+    assert_int_equal(file.jobs[1].layouts[0].group_count, 2);
+    assert_int_equal(file.jobs[1].layouts[0].groups[0].gpus, 0);
+    assert_int_equal(file.jobs[1].layouts[0].groups[1].tasks, 8);
+    assert_int_equal(file.jobs[1].layouts[0].groups[1].gpu_mgpu, 0);
+    assert_int_equal(file.jobs[2].layouts[0].groups[0].gpus, 0);
+    assert_string_equal(file.jobs[2].name, "");
+    job_file_done(&file);
+}
+
+static void json_is_accepted(void **state)
+{
+    static const char text[] = "{\"name\": \"x\", \"gpus\": 8}";
+    struct job_file file;
+
+    (void)state;
+    WORKS(job_file_parse("jobs.json", text, sizeof text - 1, &file, &err));
+    assert_int_equal(file.jobs[0].layouts[0].groups[0].gpus, 8);
+    job_file_done(&file);
+    WORKS(job_file_parse("jobs.yaml", text, sizeof text - 1, &file, &err));
+    assert_int_equal(file.jobs[0].layouts[0].groups[0].gpus, 8);
+    job_file_done(&file);
+}
+
+static void wrong_fields_are_named(void **state)
+{
+    (void)state;
+    fails("name: a\ngroups:\n  - gpus: 1\n  - gpus: -3\n",
+          "jobs.yaml:4: groups[1].gpus: must be 0 to 64, is -3");
+    fails("gpu: 1\n", "jobs.yaml:1: gpu: unknown field, known are name, queue, user, groups, "
+                      "tasks, gpus, gpu-share, gpu-memory, cpus, memory, models, labels");
+    fails("gpus: 1\ngroups: [{gpus: 1}]\n",
+          "jobs.yaml:1: gpus: must stand inside the groups when there are groups");
+    fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");
+    fails("gpus: 0\ngpu-share: 0.5\n",
+          "jobs.yaml:1: gpu-share and gpu-memory need gpus of 1 or more, gpus is 0");
+    fails("gpu-share: 1.5\n", "jobs.yaml:1: gpu-share: must be 0.001 to 1, is 1.5");
+    fails("groups: [{tasks: 4096}, {tasks: 1}]\n",
+          "jobs.yaml:1: job has 4097 tasks, at most 4096 are allowed");
+    fails("models: A100\n", "jobs.yaml:1: models: must be a list, is a single value");
+    fails("name: [a]\n", "jobs.yaml:1: name: must be a single value, is a list");
+    fails("models: [a,\n  '']\n", "jobs.yaml:2: models[1]: must not be empty");
+    fails("# nothing\n", "jobs.yaml: no job in it");
+}
+
+static void a_file_that_is_not_there_says_so(void **state)
+{
+    struct job_file file;
+
+    (void)state;
+    FAILS_WITH(job_file_load("/no/jobs.yaml", &file, &err),
+               "cannot open '/no/jobs.yaml': No such file or directory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_job_of_alike_tasks_is_one_group),
+        TEST(a_file_holds_several_jobs_and_a_job_several_groups),
+        TEST(json_is_accepted),
+        TEST(wrong_fields_are_named),
+        TEST(a_file_that_is_not_there_says_so),
+    };
+
+    return RUN_TESTS(tests);
+}
