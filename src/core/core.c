@@ -107,6 +107,7 @@ void core_free(struct core *core)
     mem_free(core->claimants);
     mem_free(core->contest);
     trial_done(&core->trial);
+    victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
     pending_done(&core->pending);
@@ -152,6 +153,7 @@ struct core *core_clone(const struct core *src)
     dst->contest = NULL;
     dst->contest_cap = 0;
     dst->trial = (struct trial){0};
+    dst->victims = (struct victims){0};
     return dst;
 }
 
@@ -201,7 +203,8 @@ int64_t core_next_wake_us(const struct core *core)
         return TIME_NONE;
     if (core->order->recheck_us > 0)
         wake_us = core->now_us + core->order->recheck_us;
-    for (uint32_t job = 0; core->order->next_change_us != NULL && job < core->jobs.count; job++) {
+    for (uint32_t i = 0; core->order->next_change_us != NULL && i < core->jobs.active_count; i++) {
+        const uint32_t job = core->jobs.active[i];
         int64_t at_us;
 
         if (core->jobs.rows[job].state != JOB_RUNNING)

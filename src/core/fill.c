@@ -112,7 +112,7 @@ static void hold_back_rest(struct core *core, const struct contest *c)
 
 static void fill_in_order(struct core *core, struct contest *c, struct decisions *out)
 {
-    struct victims victims = {0};
+    bool victims_known = false;
 
     while (c->count > 0) {
         const uint32_t gang = c->gangs[0];
@@ -129,13 +129,16 @@ static void fill_in_order(struct core *core, struct contest *c, struct decisions
             hold_back_rest(core, c);
             break;
         }
+        if (core->order->preempts == PREEMPT_TAKE && !victims_known) {
+            victims_refresh(core);
+            victims_known = true;
+        }
         if (core->jobs.rows[first.job].victims > 0 ||
             (core->order->preempts == PREEMPT_TAKE &&
-             preempt_for(core, &victims, first.job, first.key, out)))
+             preempt_for(core, first.job, first.key, out)))
             core->pending.buckets[gang].reason = REASON_VICTIMS;
         contest_drop_first(core, c);
     }
-    victims_done(&victims);
 }
 
 void step_fill(struct core *core, struct decisions *out)

@@ -14,6 +14,7 @@
 #include "core/shape.h"
 #include "core/shortlist.h"
 #include "core/trial.h"
+#include "core/victims.h"
 
 struct core {
     /* configuration */
@@ -48,6 +49,7 @@ struct core {
     struct trial trial;
     uint32_t *contest; /* [contest_cap] room for fill.c */
     uint32_t contest_cap;
+    struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };
 
 /* The job's tasks, by index. */

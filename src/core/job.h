@@ -69,6 +69,7 @@ struct job {
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     enum reason reason;
+    uint32_t active_at;  /* where it is in jobs.active, while it holds GPUs */
 };
 
 /* Run time so far, this run included. */

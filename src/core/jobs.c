@@ -22,6 +22,7 @@ void jobs_done(struct jobs *j)
 {
     mem_free(j->rows);
     mem_free(j->next_free);
+    mem_free(j->active);
     mem_free(j->tasks);
     mem_free(j->task_free);
     map_done(&j->by_id);
@@ -34,6 +35,8 @@ void jobs_copy(struct jobs *dst, const struct jobs *src)
     dst->rows = mem_copy(src->rows, src->count, sizeof *src->rows);
     dst->next_free = mem_copy(src->next_free, src->count, sizeof *src->next_free);
     dst->cap = dst->next_free_cap = src->count;
+    dst->active = mem_copy(src->active, src->active_count, sizeof *src->active);
+    dst->active_cap = src->active_count;
     dst->tasks = mem_copy(src->tasks, src->task_count, sizeof *src->tasks);
     dst->task_cap = src->task_count;
     dst->task_free = mem_copy(src->task_free, JOB_TASKS_MAX + 1, sizeof *src->task_free);
@@ -72,6 +75,21 @@ uint32_t jobs_find(const struct jobs *j, uint64_t id)
     uint32_t row;
 
     return map_find(&j->by_id, id, &row) ? row : ROW_NONE;
+}
+
+void jobs_activate(struct jobs *j, uint32_t job)
+{
+    vec_reserve(j->active, j->active_cap, j->active_count + 1);
+    j->rows[job].active_at = j->active_count;
+    j->active[j->active_count++] = job;
+}
+
+void jobs_deactivate(struct jobs *j, uint32_t job)
+{
+    const uint32_t at = j->rows[job].active_at, last = j->active[--j->active_count];
+
+    j->active[at] = last;
+    j->rows[last].active_at = at;
 }
 
 uint32_t jobs_tasks_add(struct jobs *j, uint32_t count)

@@ -14,7 +14,9 @@ struct jobs {
     uint32_t count, cap, next_free_cap, free_first, live;
     struct map by_id;
     uint64_t submitted; /* next sequence number */
-    uint32_t pending, running; /* counts; running = STARTING, RUNNING and STOPPING */
+    uint32_t pending;    /* how many wait */
+    uint32_t *active;    /* [active_count] STARTING, RUNNING and STOPPING, in no order */
+    uint32_t active_count, active_cap;
     struct task *tasks;  /* blocks of a job's tasks, one after the other */
     uint32_t *task_free; /* [task_size] first row of a list of free blocks of that many tasks */
     uint32_t task_count, task_cap;
@@ -27,6 +29,10 @@ void jobs_copy(struct jobs *dst, const struct jobs *src);
 uint32_t jobs_add(struct jobs *j, const struct job *job); /* its id must be new */
 void jobs_remove(struct jobs *j, uint32_t job);
 uint32_t jobs_find(const struct jobs *j, uint64_t id); /* ROW_NONE if unknown */
+
+/* The job starts, or stops, holding GPUs. */
+void jobs_activate(struct jobs *j, uint32_t job);
+void jobs_deactivate(struct jobs *j, uint32_t job);
 
 /* A block of rows for `count` tasks, and back. Contents are the caller's to fill. */
 uint32_t jobs_tasks_add(struct jobs *j, uint32_t count);

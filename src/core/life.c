@@ -126,7 +126,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     pending_remove(&core->pending, row->gang, job);
     leave_claimants(core, job);
     core->jobs.pending--;
-    core->jobs.running++;
+    jobs_activate(&core->jobs, job);
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
     row->layout = layout;
@@ -204,7 +204,7 @@ static void all_left(struct core *core, uint32_t job)
     row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
     row->start_us = TIME_NONE;
-    core->jobs.running--;
+    jobs_deactivate(&core->jobs, job);
     tell_claimant(core, row);
     if (!again || row->cancelled)
         tell_left(core, row);

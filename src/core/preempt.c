@@ -26,7 +26,6 @@ struct room {
 
 struct plan {
     struct core *core;
-    const struct victims *victims;
     uint32_t candidate_count; /* the first so many victims may give way */
     /* Tasks that may give way, listed by node in the order of their jobs. */
     uint32_t *node_first, *node_last; /* [nodes] items */
@@ -44,7 +43,7 @@ static void list_tasks(struct plan *p)
     struct core *core = p->core;
 
     for (uint32_t v = 0; v < p->candidate_count; v++) {
-        const struct job *row = &core->jobs.rows[p->victims->list[v].job];
+        const struct job *row = &core->jobs.rows[p->core->victims.list[v].job];
 
         for (uint32_t i = 0; row->state == JOB_RUNNING && i < row->task_count; i++) {
             const struct task *task = job_task(core, row, i);
@@ -62,10 +61,9 @@ static void list_tasks(struct plan *p)
     }
 }
 
-static void plan_init(struct plan *p, struct core *core, const struct victims *victims,
-                      uint32_t candidate_count)
+static void plan_init(struct plan *p, struct core *core, uint32_t candidate_count)
 {
-    *p = (struct plan){.core = core, .victims = victims, .candidate_count = candidate_count};
+    *p = (struct plan){.core = core, .candidate_count = candidate_count};
     p->node_first = mem_alloc(core->nodes.count, sizeof *p->node_first);
     p->node_last = mem_alloc(core->nodes.count, sizeof *p->node_last);
     p->chosen = mem_alloc(candidate_count, sizeof *p->chosen);
@@ -144,7 +142,7 @@ static int64_t node_price(const struct plan *p, uint32_t node, uint32_t shape_id
             continue; /* off already */
         room_add(core, &core->jobs.tasks[p->items[item].task], &room);
         if (victim != last)
-            price += core->shapes.gangs[core->jobs.rows[p->victims->list[victim].job].gang].mgpu;
+            price += core->shapes.gangs[core->jobs.rows[p->core->victims.list[victim].job].gang].mgpu;
         last = victim;
         if (room_fits(&core->shapes.shapes[shape_id], &need, &room))
             return price;
@@ -156,7 +154,7 @@ static int64_t node_price(const struct plan *p, uint32_t node, uint32_t shape_id
 
 static void take_off(struct plan *p, uint32_t victim)
 {
-    const struct job *row = &p->core->jobs.rows[p->victims->list[victim].job];
+    const struct job *row = &p->core->jobs.rows[p->core->victims.list[victim].job];
 
     p->chosen[victim] = true;
     for (uint32_t i = 0; i < row->task_count; i++) {
@@ -233,7 +231,7 @@ static void put_back_unneeded(struct plan *p)
 
         if (!p->chosen[v])
             continue;
-        if (can_stay(p->core, &p->core->jobs.rows[p->victims->list[v].job]))
+        if (can_stay(p->core, &p->core->jobs.rows[p->core->victims.list[v].job]))
             p->chosen[v] = false;
         else
             trial_undo(p->core, mark);
@@ -272,7 +270,7 @@ static void stop_chosen(struct plan *p, uint32_t job, struct decisions *out)
     struct job *claimant = &p->core->jobs.rows[job];
 
     for (uint32_t v = 0; v < p->candidate_count; v++) {
-        const uint32_t victim = p->victims->list[v].job;
+        const uint32_t victim = p->core->victims.list[v].job;
 
         if (!p->chosen[v])
             continue;
@@ -284,18 +282,17 @@ static void stop_chosen(struct plan *p, uint32_t job, struct decisions *out)
     vec_push(p->core->claimants, p->core->claimant_count, p->core->claimant_cap, job);
 }
 
-bool preempt_for(struct core *core, struct victims *victims, uint32_t job, int64_t key,
-                 struct decisions *out)
+bool preempt_for(struct core *core, uint32_t job, int64_t key, struct decisions *out)
 {
     const uint32_t mark = trial_mark(&core->trial);
     const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
-    const uint32_t candidates = victims_above(core, victims, key);
+    const uint32_t candidates = victims_above(core, key);
     struct plan plan;
     bool done;
 
     if (candidates == 0)
         return false;
-    plan_init(&plan, core, victims, candidates);
+    plan_init(&plan, core, candidates);
     done = place_all(&plan, &core->shapes.layouts[gang->first_layout]);
     trial_undo(core, mark); /* the victims still hold what they have */
     if (done)

@@ -1,57 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* victims.c - the running jobs that may give way, worst first. */
+#include "core/victims.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/impl.h"
-#include "core/victims.h"
 
 __extension__ typedef __int128 wide;
 
+#define SHIFTS_PER_JOB 8u /* more than that, and sorting anew is cheaper than inserting */
+
+static bool is_worse(const struct victim *a, const struct victim *b)
+{
+    return a->key != b->key ? a->key > b->key : a->sequence > b->sequence;
+}
+
 static int compare(const void *a, const void *b, void *arg)
 {
-    const struct victim *x = a, *y = b;
-
     (void)arg;
-    if (x->key != y->key)
-        return x->key > y->key ? -1 : 1;
-    return x->sequence > y->sequence ? -1 : 1;
+    return is_worse(a, b) ? -1 : is_worse(b, a);
 }
 
 /* A running job's key counts less than a waiting job's, or equal jobs would swap for ever. */
-static int64_t after_hysteresis(const struct core *core, int64_t key)
+static struct victim victim_of(struct core *core, uint32_t job)
 {
-    return (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm);
+    const int64_t key = core->order->key(core->order_state, core, job, core->now_us);
+
+    return (struct victim){
+        .key = core->order->hysteresis_ppm == 1000000
+                   ? key
+                   : (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm),
+        .sequence = core->jobs.rows[job].sequence,
+        .job = job,
+    };
 }
 
-static void learn(struct core *core, struct victims *victims)
+/* Those that were listed and still run, in their old order; then those that are new. */
+static void list_running(struct core *core, struct victims *v)
 {
-    victims->known = true;
-    for (uint32_t job = 0; job < core->jobs.count; job++) {
+    uint32_t kept = 0;
+
+    v->round++;
+    vec_reserve(v->listed, v->listed_cap, core->jobs.count);
+    for (uint32_t i = 0; i < v->count; i++) {
+        const uint32_t job = v->list[i].job;
         const struct job *row = &core->jobs.rows[job];
 
-        if (row->state != JOB_RUNNING)
+        if (row->state != JOB_RUNNING || row->sequence != v->list[i].sequence)
             continue;
-        const int64_t key = core->order->key(core->order_state, core, job, core->now_us);
-        const struct victim victim = {after_hysteresis(core, key), row->sequence, job};
-
-        vec_push(victims->list, victims->count, victims->cap, victim);
+        v->listed[job] = v->round;
+        v->list[kept++] = victim_of(core, job);
     }
-    sort_stable(victims->list, victims->count, sizeof *victims->list, compare, NULL);
+    v->count = kept;
+    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
+        const uint32_t job = core->jobs.active[i];
+
+        if (core->jobs.rows[job].state == JOB_RUNNING && v->listed[job] != v->round)
+            vec_push(v->list, v->count, v->cap, victim_of(core, job));
+    }
 }
 
-uint32_t victims_above(struct core *core, struct victims *victims, int64_t key)
+/* Insertion sort; false, with everything still there, once it has moved too much. */
+static bool insert_all(struct victims *v)
 {
-    uint32_t count = 0;
+    uint64_t shifts = 0;
 
-    if (!victims->known)
-        learn(core, victims);
-    while (count < victims->count && victims->list[count].key > key)
-        count++;
-    return count;
+    for (uint32_t i = 1; i < v->count; i++) {
+        const struct victim item = v->list[i];
+        uint32_t at = i;
+
+        for (; at > 0 && is_worse(&item, &v->list[at - 1]); at--)
+            v->list[at] = v->list[at - 1];
+        v->list[at] = item;
+        shifts += i - at;
+        if (shifts > (uint64_t)SHIFTS_PER_JOB * v->count)
+            return false;
+    }
+    return true;
+}
+
+void victims_refresh(struct core *core)
+{
+    struct victims *v = &core->victims;
+
+    list_running(core, v);
+    if (!insert_all(v))
+        sort_stable(v->list, v->count, sizeof *v->list, compare, NULL);
+}
+
+uint32_t victims_above(const struct core *core, int64_t key)
+{
+    uint32_t first = 0, end = core->victims.count;
+
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+
+        if (core->victims.list[middle].key > key)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
 }
 
 void victims_done(struct victims *victims)
 {
     mem_free(victims->list);
-    *victims = (struct victims){0};
+    mem_free(victims->listed);
+    memset(victims, 0, sizeof *victims);
 }

@@ -152,7 +152,7 @@ uint32_t core_pending_count(const struct core *core)
 
 uint32_t core_running_count(const struct core *core)
 {
-    return core->jobs.running;
+    return core->jobs.active_count;
 }
 
 uint32_t slot_fullest(const struct state_view *view, const struct need *need)

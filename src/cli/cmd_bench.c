@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_bench.c - berth bench: measure placements per second. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/scan.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "sim/bench.h"
+#include "wire/json_out.h"
+
+#define SIZES_MAX 16u
+#define NODES_LIMIT 1000000
+#define POLICIES_MAX 16u
+
+struct bench_args {
+    const char *trace, *policy, *nodes, *placements;
+    bool json, help;
+};
+
+static void print_json(const struct bench_result *r, uint32_t count)
+{
+    struct json_out json;
+    struct text text;
+
+    text_init(&text, 1u << 20);
+    json_out_init(&json, &text);
+    json_object_begin(&json);
+    json_key(&json, "runs");
+    json_array_begin(&json);
+    for (uint32_t i = 0; i < count; i++) {
+        json_object_begin(&json);
+        json_key_string(&json, "policy", r[i].policy);
+        json_key_u64(&json, "nodes", r[i].nodes);
+        json_key_u64(&json, "node_states", r[i].states);
+        json_key_u64(&json, "placements", r[i].placements);
+        json_key_i64(&json, "placements_per_second", r[i].per_second);
+        json_key_i64(&json, "step_p50_ns", r[i].step_p50_ns);
+        json_key_i64(&json, "step_p99_ns", r[i].step_p99_ns);
+        json_key_i64(&json, "step_max_ns", r[i].step_max_ns);
+        json_key_fixed(&json, "allocated_pct", r[i].allocated_ppm, 4);
+        json_key_u64(&json, "waiting_jobs", r[i].waiting);
+        json_key_fixed(&json, "cpu_s", r[i].elapsed_us, 6);
+        json_key_fixed(&json, "fill_cpu_s", r[i].fill_us, 6);
+        json_object_end(&json);
+    }
+    json_array_end(&json);
+    json_key_i64(&json, "peak_rss_bytes", peak_rss_bytes());
+    json_object_end(&json);
+    puts(text_str(&text));
+    text_done(&text);
+}
+
+static void print_line(const struct bench_result *r, const struct bench_result *smallest)
+{
+    printf("%-10s %7u nodes  %7u states  %8" PRId64 " placements/s  %5.2f x the cost at %u  "
+           "step p50 %6.1f us, p99 %7.1f us  %5.1f %% full\n",
+           r->policy, r->nodes, r->states, r->per_second,
+           (double)smallest->per_second / (double)(r->per_second > 0 ? r->per_second : 1),
+           smallest->nodes, (double)r->step_p50_ns / 1e3, (double)r->step_p99_ns / 1e3,
+           (double)r->allocated_ppm / 1e4);
+    fflush(stdout);
+}
+
+static int read_sizes(const char *text, uint32_t *sizes, uint32_t *count, struct err *err)
+{
+    char copy[256], *rest = copy;
+
+    if (strlen(text) >= sizeof copy)
+        return err_set(err, -EINVAL, "--nodes: is too long");
+    strncpy(copy, text, sizeof copy);
+    while (rest != NULL) {
+        const char *item = strsep(&rest, ",");
+        int64_t size;
+
+        if (scan_i64(item, &size) < 0 || size < 1 || size > NODES_LIMIT)
+            return err_set(err, -EINVAL, "--nodes: must be 1 to %d each, is '%s'", NODES_LIMIT,
+                           item);
+        if (*count == SIZES_MAX)
+            return err_set(err, -EINVAL, "--nodes: at most %u sizes", SIZES_MAX);
+        sizes[(*count)++] = (uint32_t)size;
+    }
+    return 0;
+}
+
+static int run_policy(const struct bench_args *args, const char *policy, const uint32_t *sizes,
+                      uint32_t size_count, int64_t placements, const struct trace *trace,
+                      struct bench_result *results, struct err *err)
+{
+    for (uint32_t i = 0; i < size_count; i++) {
+        const struct bench_options options = {policy, sizes[i], (uint32_t)placements, 42};
+        const int rc = bench_place(&options, trace, &results[i], err);
+
+        if (rc < 0)
+            return rc;
+        if (!args->json)
+            print_line(&results[i], &results[0]);
+    }
+    return 0;
+}
+
+static int run_all(const struct bench_args *args, const struct trace *trace, struct err *err)
+{
+    struct bench_result results[SIZES_MAX * POLICIES_MAX];
+    uint32_t sizes[SIZES_MAX], size_count = 0, count = 0;
+    char policies[256], *rest = policies;
+    int64_t placements = 200000;
+    int rc = read_sizes(args->nodes, sizes, &size_count, err);
+
+    if (rc < 0)
+        return rc;
+    if (scan_i64(args->placements, &placements) < 0 || placements < 100 || placements > 100000000)
+        return err_set(err, -EINVAL, "--placements: must be 100 to 100000000, is '%s'",
+                       args->placements);
+    if (strlen(args->policy) >= sizeof policies)
+        return err_set(err, -EINVAL, "--policy: is too long");
+    strncpy(policies, args->policy, sizeof policies);
+    for (uint32_t p = 0; rest != NULL && p < POLICIES_MAX; p++, count += size_count) {
+        rc = run_policy(args, strsep(&rest, ","), sizes, size_count, placements, trace,
+                        &results[count], err);
+        if (rc < 0)
+            return rc;
+    }
+    if (args->json)
+        print_json(results, count);
+    else
+        printf("peak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
+    return 0;
+}
+
+int cmd_bench(int argc, char **argv)
+{
+    struct bench_args args = {
+        .trace = "data/fgd/openb_pod_list_default.csv",
+        .policy = "bestfit,berth",
+        .nodes = "1000,10000,100000",
+        .placements = "200000",
+    };
+    const struct option_spec specs[] = {
+        {"trace", "FILE[:NAME]", "the shapes (default data/fgd/openb_pod_list_default.csv)",
+         &args.trace, NULL},
+        {"policy", "P,...", "default bestfit,berth", &args.policy, NULL},
+        {"nodes", "N,...", "sizes of the cluster (default 1000,10000,100000)", &args.nodes, NULL},
+        {"placements", "N", "to measure (default 200000)", &args.placements, NULL},
+        {"json", NULL, "print one JSON object", NULL, &args.json},
+        {"help", NULL, "this text", NULL, &args.help},
+    };
+    const size_t count = sizeof specs / sizeof specs[0];
+    struct err err = {""};
+    struct trace trace;
+    int rc = options_parse(specs, count, argc, argv, &err);
+
+    if (rc >= 0 && args.help) {
+        puts("usage: berth bench [OPTION...]\n");
+        options_help(specs, count);
+        return EXIT_OK;
+    }
+    if (rc > 0)
+        rc = err_set(&err, -EINVAL, "'%s': is no option", argv[1]);
+    rc = rc < 0 ? rc : trace_load(args.trace, &trace, &err);
+    if (rc == 0) {
+        rc = run_all(&args, &trace, &err);
+        trace_done(&trace);
+    }
+    if (rc < 0)
+        fprintf(stderr, "berth bench: %s\n", err.text);
+    return rc < 0 ? EXIT_USAGE : EXIT_OK;
+}
