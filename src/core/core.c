@@ -78,6 +78,7 @@ struct core *core_new(const struct core_config *config, struct err *err)
     core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
     core->score_epoch = 1;
     names_init(&core->names);
+    core->no_name = names_intern(&core->names, "");
     map_init(&core->node_by_name);
     shapes_init(&core->shapes);
     nodes_init(&core->nodes, core->placement->sees_kinds);

@@ -13,32 +13,36 @@ bool fit_ever(struct core *core, uint32_t shape_id, uint32_t class_id, struct ne
     return fit->ever;
 }
 
-bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out)
+bool fit_shares(const struct core *core, uint32_t state, const struct shape *shape,
+                const struct need *need)
 {
-    const struct state *s = &core->index.rows[state];
-    const struct shape *shape = &core->shapes.shapes[shape_id];
+    const struct index *x = &core->index;
     uint32_t fitting = 0;
 
-    if (shape->cpu_mcpu > s->cpu_free_mcpu || shape->memory_bytes > s->memory_free_bytes)
-        return false;
-    if (!fit_ever(core, shape_id, s->class_id, out))
-        return false;
     if (shape->gpus == 0)
         return true;
-    if (out->mgpu == GPU_MGPU)
-        return s->whole_free >= shape->gpus;
-    if (s->largest_mgpu < out->mgpu)
-        return false;
-    for (uint32_t i = core->nodes.classes[s->class_id].gpu_count; i-- > 0;) {
-        const size_t at = (size_t)state * core->index.stride + i;
+    for (uint32_t i = core->nodes.classes[x->rows[state].class_id].gpu_count; i-- > 0;) {
+        const size_t at = (size_t)state * x->stride + i;
 
-        if (core->index.gpu_mgpu[at] < out->mgpu)
+        if (x->gpu_mgpu[at] < need->mgpu)
             return false;
-        fitting += core->index.gpu_bytes[at] >= out->memory_bytes;
+        fitting += x->gpu_bytes[at] >= need->memory_bytes;
         if (fitting == shape->gpus)
             return true;
     }
     return false;
+}
+
+bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out)
+{
+    const struct state *s = &core->index.rows[state];
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+
+    if (shape->cpu_mcpu > s->cpu_free_mcpu || shape->memory_bytes > s->memory_free_bytes ||
+        !fit_ever(core, shape_id, s->class_id, out))
+        return false;
+    return out->mgpu == GPU_MGPU ? s->whole_free >= shape->gpus
+                                 : fit_shares(core, state, shape, out);
 }
 
 /* The lowest GPU of the node with exactly these free amounts. */
@@ -81,7 +85,7 @@ uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *sh
 {
     uint64_t taken = 0;
 
-    if (shape->gpus == 1 && need->mgpu < GPU_MGPU) {
+    if (shape->gpus == 1 && need->mgpu < GPU_MGPU && slot != SLOT_FULLEST) {
         const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
         const uint32_t gpu =
             gpu_with(core, node, core->index.gpu_mgpu[at], core->index.gpu_bytes[at]);

@@ -15,10 +15,14 @@ bool fit_ever(struct core *core, uint32_t shape_id, uint32_t class_id, struct ne
 /* Does one more task fit on a node in this state? O(1) for whole GPUs, else O(GPUs). */
 bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out);
 
+/* Are there GPUs with enough left for a task that takes parts of them? O(GPUs). */
+bool fit_shares(const struct core *core, uint32_t state, const struct shape *shape,
+                const struct need *need);
+
 /* The GPUs of the node that a task takes. slot: for a task that shares one GPU, the entry of the
- * state's ascending free amounts that the policy chose; the lowest GPU with just that much free is
- * taken. Tasks on several GPUs take the fitting ones with the least left, lowest first; with
+ * state's ascending free amounts that the policy chose, or SLOT_FULLEST; the lowest GPU with just
+ * that much free is taken. Tasks on several GPUs take the fitting ones with the least left, lowest first; with
  * FIT_MOST_LEFT as slot, those with the most left. */
-#define FIT_MOST_LEFT UINT32_MAX
+#define FIT_MOST_LEFT (UINT32_MAX - 1)
 uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *shape,
                   const struct need *need, uint32_t slot);

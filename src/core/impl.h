@@ -28,6 +28,7 @@ struct core {
     /* facts */
     int64_t now_us;
     struct names names;
+    uint32_t no_name;        /* the id of "" */
     struct map node_by_name; /* name id -> node row */
     struct shapes shapes;
     struct nodes nodes;

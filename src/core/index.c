@@ -11,6 +11,7 @@
 #include "core/nodeset.h"
 
 #define RING_MIN 4096u
+#define RING_PER_ROW 4u /* reading a record is many times cheaper than judging a state */
 #define HEADS_MIN 256u
 
 /* The contents of a state while it is looked up. */
@@ -120,9 +121,41 @@ static bool key_is(const struct index *x, uint32_t row, const struct state_key *
 
 /* ---- rows ---- */
 
+/* What the ring says of this state is no longer true. */
+static void unrecord(struct index *x, uint32_t row)
+{
+    const struct state *s = &x->rows[row];
+    struct change *last = &x->ring[s->changed_at & (x->ring_count - 1)];
+
+    if (last->state == row && last->version == s->version)
+        last->cpu_free_mcpu = -1;
+}
+
+void index_describe(const struct index *x, uint32_t state, struct change *out)
+{
+    const struct state *s = &x->rows[state];
+
+    *out = (struct change){
+        .state = state,
+        .version = s->version,
+        .largest_mgpu = (uint16_t)s->largest_mgpu,
+        .whole_free = (uint16_t)s->whole_free,
+        .class_id = s->class_id,
+        .free_mgpu = s->free_mgpu,
+        .order = s->order,
+        .cpu_free_mcpu = s->cpu_free_mcpu,
+        .memory_free_bytes = s->memory_free_bytes,
+    };
+}
+
 static void record(struct index *x, uint32_t row)
 {
-    x->ring[x->changes & (x->ring_count - 1)] = (struct change){row, ++x->rows[row].version};
+    struct state *s = &x->rows[row];
+
+    unrecord(x, row);
+    s->changed_at = x->changes;
+    s->version++;
+    index_describe(x, row, &x->ring[x->changes & (x->ring_count - 1)]);
     x->changes++;
 }
 
@@ -165,7 +198,7 @@ static void rows_grow(struct index *x)
     x->gpu_bytes = mem_resize(x->gpu_bytes, (size_t)x->cap * x->stride, (size_t)cap * x->stride,
                               sizeof *x->gpu_bytes);
     x->cap = cap;
-    while (x->ring_count < 2 * cap)
+    while (x->ring_count < RING_PER_ROW * cap)
         ring_grow(x);
 }
 
@@ -227,6 +260,7 @@ static void state_free(struct index *x, uint32_t row)
     while (*link != row)
         link = &x->rows[*link].next;
     *link = x->rows[row].next;
+    unrecord(x, row);
     x->rows[row].version++; /* what others keep of it is stale */
     x->rows[row].next = x->free_first;
     x->free_first = row;
@@ -259,6 +293,7 @@ static void enter(struct index *x, struct nodes *n, uint32_t node, uint32_t row)
     x->whole_free += s->whole_free;
     if (first != s->first_node) {
         s->first_node = first;
+        s->order = n->rows[first].order;
         record(x, row);
     }
 }
@@ -277,6 +312,7 @@ static void leave(struct index *x, struct nodes *n, uint32_t node)
         state_free(x, row);
     } else if (first != s->first_node) {
         s->first_node = first;
+        s->order = n->rows[first].order;
         record(x, row);
     }
 }

@@ -18,18 +18,30 @@ struct state {
     uint32_t version;
     uint32_t class_id;
     uint32_t first_node; /* root of its nodeset: the node that joined first */
+    uint32_t order;      /* of that node */
     uint32_t next;       /* of the same hash, ROW_NONE at the end */
     uint32_t whole_free;
     uint32_t free_mgpu;
     uint32_t largest_mgpu; /* of one GPU */
+    uint64_t changed_at; /* its last record is that of this number */
     uint64_t hash;
     uint64_t kinds;
     int64_t cpu_free_mcpu;
     int64_t memory_free_bytes;
 };
 
+/* A state came to life or has another first node. What decides most questions of "does it fit?"
+ * is in the record, so that reading changes is reading one array in order. A record that a later
+ * change of the same state makes untrue is marked: cpu_free_mcpu = -1, where nothing fits. */
 struct change {
     uint32_t state, version;
+    uint16_t largest_mgpu;
+    uint16_t whole_free;
+    uint32_t class_id;
+    uint32_t free_mgpu;
+    uint32_t order; /* of the first node */
+    int64_t cpu_free_mcpu;
+    int64_t memory_free_bytes;
 };
 
 struct index {
@@ -58,6 +70,9 @@ void index_copy(struct index *dst, const struct index *src);
 void index_update(struct index *x, struct nodes *n, uint32_t node, uint64_t kinds);
 /* Take the node out: nothing can be placed there. */
 void index_remove(struct index *x, struct nodes *n, uint32_t node);
+
+/* What a record of this state would say now. */
+void index_describe(const struct index *x, uint32_t state, struct change *out);
 
 void index_view(const struct index *x, const struct nodes *n, uint32_t state,
                 struct state_view *out);

@@ -63,6 +63,8 @@ struct placement_policy {
     const char *summary; /* one line for --help */
     size_t state_size;   /* 0 = none; the state comes zeroed to init */
     enum placement_tie tie;
+    bool totals_only;    /* score looks at no single GPU and leaves out_slot alone: shares then go
+                          * to the fitting GPU with the least left. Judging is cheaper so */
     bool sees_kinds;     /* states that differ in `kinds` only are different states */
 
     /* May be NULL where there is nothing to do. */
@@ -86,13 +88,15 @@ struct placement_policy {
     /* How good is it to put one such task on a node in this state? Higher is better. Called only
      * where the task fits. Must depend on nothing but its arguments and what refresh() left.
      * out_slot: for a task that shares one GPU, which of gpu_free_mgpu's entries to use (equal
-     * entries are the same); ignored otherwise. Called very often: aim at 50 ns. */
+     * entries are the same); left alone, the fullest that fits; ignored otherwise. Called very often: aim at 50 ns. */
     int64_t (*score)(const void *state, const struct core *core, const struct state_view *view,
                      const struct request *request, uint32_t *out_slot);
 
     /* TIE_RANDOM_NODE only: a number uniform in 0..n-1. Advances the state. */
     uint64_t (*draw)(void *state, uint64_t n);
 };
+
+#define SLOT_FULLEST UINT32_MAX /* out_slot as it comes: the fitting GPU with the least left */
 
 /* The usual choice of a GPU for a share: the fitting one with the least left. */
 uint32_t slot_fullest(const struct state_view *view, const struct need *need);

@@ -69,23 +69,81 @@ static void heapify(struct candidate *heap, uint32_t count, above_f above)
 
 /* ---- judging ---- */
 
-static bool judge(struct core *core, uint32_t shape_id, uint32_t state, struct candidate *out)
-{
-    const struct state *s = &core->index.rows[state];
-    struct state_view view;
-    struct request request;
+/* One question, with what is looked up once for all states. */
+struct question {
+    struct core *core;
+    struct request request; /* need is filled for each state */
+    struct shape shape;
+    const struct fit *fits; /* by class */
+    bool whole;
+};
 
-    if (!fit_now(core, shape_id, state, &request.need))
-        return false;
-    request.shape = &core->shapes.shapes[shape_id];
-    request.shape_id = shape_id;
-    index_view(&core->index, &core->nodes, state, &view);
-    out->slot = 0;
-    out->score = core->placement->score(core->placement_state, core, &view, &request, &out->slot);
-    out->order = core->nodes.rows[s->first_node].order;
-    out->state = state;
-    out->version = s->version;
+static void question_init(struct question *q, struct core *core, uint32_t shape_id)
+{
+    q->core = core;
+    q->shape = core->shapes.shapes[shape_id];
+    q->fits = fits_row(&core->fits, &core->shapes, &core->nodes, shape_id);
+    q->whole = q->shape.gpu_mgpu == GPU_MGPU;
+    q->request = (struct request){.shape = &core->shapes.shapes[shape_id], .shape_id = shape_id};
+}
+
+/* What most states fail by, before anything else is looked at. */
+static inline bool may_fit(const struct question *q, const struct change *c)
+{
+    return c->cpu_free_mcpu >= q->shape.cpu_mcpu &&
+           c->memory_free_bytes >= q->shape.memory_bytes &&
+           c->largest_mgpu >= q->shape.gpu_mgpu && (!q->whole || c->whole_free >= q->shape.gpus);
+}
+
+/* What the record of a state says is enough where the policy looks at totals only, and room for
+ * whole GPUs, for one share without bytes, or for no GPU is told by the totals as well. */
+static bool judge_totals(struct question *q, const struct change *c, struct candidate *out)
+{
+    const struct node_class *class = &q->core->nodes.classes[c->class_id];
+    const struct state_view view = {
+        .class = class,
+        .class_id = c->class_id,
+        .gpu_count = class->gpu_count,
+        .whole_free = c->whole_free,
+        .free_mgpu = c->free_mgpu,
+        .cpu_free_mcpu = c->cpu_free_mcpu,
+        .memory_free_bytes = c->memory_free_bytes,
+    };
+
+    out->slot = SLOT_FULLEST;
+    out->score = q->core->placement->score(q->core->placement_state, q->core, &view, &q->request,
+                                           &out->slot);
     return true;
+}
+
+static bool judge_gpus(struct question *q, const struct change *c, struct candidate *out)
+{
+    struct core *core = q->core;
+    struct state_view view;
+
+    if (!q->whole && !fit_shares(core, c->state, &q->shape, &q->request.need))
+        return false;
+    index_view(&core->index, &core->nodes, c->state, &view);
+    out->slot = SLOT_FULLEST;
+    out->score =
+        core->placement->score(core->placement_state, core, &view, &q->request, &out->slot);
+    return true;
+}
+
+static bool judge(struct question *q, const struct change *c, struct candidate *out)
+{
+    const struct fit *fit = &q->fits[c->class_id];
+
+    if (!fit->ever)
+        return false;
+    q->request.need = fit->need;
+    out->order = c->order;
+    out->state = c->state;
+    out->version = c->version;
+    if (q->core->placement->totals_only &&
+        (q->whole || q->shape.gpus == 0 || (q->shape.gpus == 1 && fit->need.memory_bytes == 0)))
+        return c->largest_mgpu >= fit->need.mgpu && judge_totals(q, c, out);
+    return judge_gpus(q, c, out);
 }
 
 static uint32_t kept_count(const struct core *core)
@@ -108,28 +166,40 @@ static void trim(struct shortlist *list, uint32_t keep)
     heapify(list->heap, list->count, better);
 }
 
+/* Among the best so far? list is a heap with its worst on top. */
+static void keep_best(struct shortlist *list, uint32_t keep, const struct candidate *c)
+{
+    if (list->count < keep) {
+        vec_push(list->heap, list->count, list->cap, *c);
+        sift_up(list->heap, list->count - 1, worse);
+        return;
+    }
+    list->marked = true; /* judge_all sets the mark: the worst that was kept */
+    if (!better(c, &list->heap[0]))
+        return;
+    list->heap[0] = *c;
+    sift_down(list->heap, list->count, 0, worse);
+}
+
 static void judge_all(struct core *core, uint32_t shape_id, struct shortlist *list)
 {
     const uint32_t keep = kept_count(core);
-    struct candidate c;
+    struct question q;
 
+    question_init(&q, core, shape_id);
     list->count = 0;
     list->marked = false;
     list->read = core->index.changes;
     list->epoch = core->score_epoch;
     for (uint32_t state = 0; state < core->index.count; state++) {
-        if (core->index.rows[state].node_count == 0 || !judge(core, shape_id, state, &c))
+        struct change now;
+        struct candidate c;
+
+        if (core->index.rows[state].node_count == 0)
             continue;
-        if (list->count < keep) {
-            vec_push(list->heap, list->count, list->cap, c);
-            sift_up(list->heap, list->count - 1, worse);
-            continue;
-        }
-        list->marked = true; /* the mark is set below: the worst that was kept */
-        if (!better(&c, &list->heap[0]))
-            continue;
-        list->heap[0] = c;
-        sift_down(list->heap, list->count, 0, worse);
+        index_describe(&core->index, state, &now);
+        if (may_fit(&q, &now) && judge(&q, &now, &c))
+            keep_best(list, keep, &c);
     }
     if (list->marked)
         list->mark = list->heap[0];
@@ -156,13 +226,16 @@ static void tidy(const struct core *core, struct shortlist *list)
 static void read_changes(struct core *core, uint32_t shape_id, struct shortlist *list)
 {
     const struct index *x = &core->index;
+    struct question q;
 
+    if (list->read == x->changes)
+        return;
+    question_init(&q, core, shape_id);
     for (; list->read < x->changes; list->read++) {
         const struct change *change = &x->ring[list->read & (x->ring_count - 1)];
         struct candidate c;
 
-        if (x->rows[change->state].version != change->version ||
-            !judge(core, shape_id, change->state, &c))
+        if (!may_fit(&q, change) || !judge(&q, change, &c))
             continue;
         if (list->marked && worse(&c, &list->mark))
             continue;
@@ -177,8 +250,7 @@ static bool is_behind(const struct core *core, const struct shortlist *list)
 {
     const uint64_t unread = core->index.changes - list->read;
 
-    return list->epoch != core->score_epoch || unread > core->index.ring_count ||
-           unread > core->index.live;
+    return list->epoch != core->score_epoch || unread > core->index.ring_count;
 }
 
 static bool take_top(const struct core *core, struct shortlist *list, struct candidate *out)

@@ -73,6 +73,18 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
 
 /* ---- interning it ---- */
 
+static uint32_t group_selector(struct core *core, const struct group_spec *group)
+{
+    struct selector selector;
+
+    memset(&selector, 0, sizeof selector);
+    selector.model_count =
+        terms_intern(&core->names, group->models, group->model_count, selector.models);
+    selector.label_count =
+        terms_intern(&core->names, group->labels, group->label_count, selector.labels);
+    return shapes_selector(&core->shapes, &selector);
+}
+
 uint32_t group_shape(struct core *core, const struct group_spec *group)
 {
     struct shape shape = {
@@ -81,15 +93,11 @@ uint32_t group_shape(struct core *core, const struct group_spec *group)
         .gpus = group->gpus,
         .gpu_mgpu = group->gpu_mgpu,
         .gpu_memory_bytes = group->gpu_memory_bytes,
+        .selector = SELECTOR_ANY,
     };
-    struct selector selector;
 
-    memset(&selector, 0, sizeof selector);
-    selector.model_count =
-        terms_intern(&core->names, group->models, group->model_count, selector.models);
-    selector.label_count =
-        terms_intern(&core->names, group->labels, group->label_count, selector.labels);
-    shape.selector = shapes_selector(&core->shapes, &selector);
+    if (group->model_count > 0 || group->label_count > 0)
+        shape.selector = group_selector(core, group);
     if (shape.gpus > 0 && shape.gpu_mgpu == 0 && shape.gpu_memory_bytes == 0)
         shape.gpu_mgpu = GPU_MGPU; /* who states neither gets whole devices */
     const uint32_t id = shapes_shape(&core->shapes, &shape);
@@ -97,6 +105,12 @@ uint32_t group_shape(struct core *core, const struct group_spec *group)
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
     return id;
+}
+
+/* Most jobs leave most names empty. */
+static uint32_t intern(struct core *core, const char *text)
+{
+    return text[0] == '\0' ? core->no_name : names_intern(&core->names, text);
 }
 
 static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
@@ -146,9 +160,9 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .sequence = core->jobs.submitted++,
         .state = JOB_PENDING,
         .gang = intern_gang(core, spec),
-        .queue = names_intern(&core->names, spec->queue),
-        .user = names_intern(&core->names, spec->user),
-        .name = names_intern(&core->names, spec->name),
+        .queue = intern(core, spec->queue),
+        .user = intern(core, spec->user),
+        .name = intern(core, spec->name),
         .task_first = ROW_NONE,
         .claimant = JOB_NONE,
         .submit_us = core->now_us,

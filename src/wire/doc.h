@@ -20,7 +20,7 @@ struct err;
 
 #define DOC_BYTES_MAX ((size_t)64 << 20)
 #define DOC_DEPTH_MAX 32
-#define DOC_NODES_MAX (1u << 22)
+#define DOC_NODES_MAX (1u << 21)
 #define DOC_NONE      UINT32_MAX
 
 enum doc_type {
