@@ -46,8 +46,8 @@ static void print_json(const struct bench_result *r, uint32_t count)
         json_key_i64(&json, "step_max_ns", r[i].step_max_ns);
         json_key_fixed(&json, "allocated_pct", r[i].allocated_ppm, 4);
         json_key_u64(&json, "waiting_jobs", r[i].waiting);
-        json_key_fixed(&json, "cpu_s", r[i].elapsed_us, 6);
-        json_key_fixed(&json, "fill_cpu_s", r[i].fill_us, 6);
+        json_key_fixed(&json, "core_s", r[i].elapsed_us, 6);
+        json_key_fixed(&json, "fill_core_s", r[i].fill_us, 6);
         json_object_end(&json);
     }
     json_array_end(&json);
@@ -74,7 +74,7 @@ static int read_sizes(const char *text, uint32_t *sizes, uint32_t *count, struct
 
     if (strlen(text) >= sizeof copy)
         return err_set(err, -EINVAL, "--nodes: is too long");
-    strncpy(copy, text, sizeof copy);
+    memcpy(copy, text, strlen(text) + 1);
     while (rest != NULL) {
         const char *item = strsep(&rest, ",");
         int64_t size;
@@ -120,7 +120,7 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
                        args->placements);
     if (strlen(args->policy) >= sizeof policies)
         return err_set(err, -EINVAL, "--policy: is too long");
-    strncpy(policies, args->policy, sizeof policies);
+    memcpy(policies, args->policy, strlen(args->policy) + 1);
     for (uint32_t p = 0; rest != NULL && p < POLICIES_MAX; p++, count += size_count) {
         rc = run_policy(args, strsep(&rest, ","), sizes, size_count, placements, trace,
                         &results[count], err);

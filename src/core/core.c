@@ -17,6 +17,10 @@ static int config_check(const struct core_config *config, struct err *err)
     if (config->order->hysteresis_ppm < 1)
         return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0",
                        config->order->name);
+    if (config->repack >= REPACK_COUNT)
+        return err_set(err, -EINVAL, "configuration: repack: must be 0 to %d", REPACK_COUNT - 1);
+    if (config->migrate_wait_us < 0)
+        return err_set(err, -EINVAL, "configuration: migrate_wait_us: must be 0 or more");
     if (config->nodes_max > NODES_MAX)
         return err_set(err, -EINVAL, "configuration: nodes_max: at most %u", NODES_MAX);
     if (config->jobs_max > JOBS_MAX)
@@ -42,7 +46,9 @@ static void init_placement(struct core *core, const struct core_config *config)
     const struct placement_config placement = {config->seed, config->mix_count > 0 ? &mix : NULL};
 
     for (uint32_t i = 0; i < config->mix_count; i++) {
-        shapes[i] = core->shapes.shapes[group_shape(core, &config->mix[i])];
+        const uint32_t shape = group_shape(core, &config->mix[i]); /* may move the table */
+
+        shapes[i] = core->shapes.shapes[shape];
         tasks[i] = config->mix[i].tasks;
     }
     core->placement_state = mem_alloc(1, core->placement->state_size);
@@ -72,6 +78,7 @@ struct core *core_new(const struct core_config *config, struct err *err)
     core->placement = config->placement;
     core->order = config->order;
     core->seed = config->seed;
+    core->repack = config->repack;
     core->migrate_wait_us = config->migrate_wait_us;
     core->migrate_gain_ppm = config->migrate_gain_ppm;
     core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
@@ -177,6 +184,7 @@ uint64_t core_digest(const struct core *core)
     digest_text(&d, core->placement->name);
     digest_text(&d, core->order->name);
     digest_u64(&d, core->seed);
+    digest_u32(&d, core->repack);
     digest_i64(&d, core->migrate_wait_us);
     digest_u32(&d, core->migrate_gain_ppm);
     digest_u32(&d, core->nodes_max);
@@ -200,9 +208,10 @@ int64_t core_next_wake_us(const struct core *core)
 {
     int64_t wake_us = TIME_NONE;
 
-    if (core->jobs.pending == 0 || core->order->preempts == PREEMPT_NEVER)
+    if (core->repack == REPACK_NEVER &&
+        (core->jobs.pending == 0 || core->order->preempts == PREEMPT_NEVER))
         return TIME_NONE;
-    if (core->order->recheck_us > 0)
+    if (core->order->recheck_us > 0 && core->jobs.pending > 0)
         wake_us = core->now_us + core->order->recheck_us;
     for (uint32_t i = 0; core->order->next_change_us != NULL && i < core->jobs.active_count; i++) {
         const uint32_t job = core->jobs.active[i];

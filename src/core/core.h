@@ -17,6 +17,15 @@
 struct core;
 struct err;
 
+/* How published simulators of preemptive orders decide; for small clusters, since every step places
+ * every job. Otherwise waiting jobs start in what is free, and take as their order allows. */
+enum repack {
+    REPACK_NEVER,
+    REPACK_ANEW, /* all jobs in key order from an empty cluster; who is placed elsewhere moves */
+    REPACK_KEEP, /* the same says who runs; but who runs already stays where it is */
+    REPACK_COUNT,
+};
+
 struct core_config {
     const struct placement_policy *placement; /* must outlive the core */
     const struct order_policy *order;         /* must outlive the core */
@@ -25,7 +34,8 @@ struct core_config {
     uint32_t order_option_count;
     const struct group_spec *mix;             /* [mix_count] demand known in advance, or NULL; */
     uint32_t mix_count;                       /* its `tasks` says how many of each */
-    int64_t migrate_wait_us; /* a job moves to a faster layout only after running so long; */
+    enum repack repack;
+    int64_t migrate_wait_us; /* with REPACK_KEEP: a job moves to a faster layout only after running so long; */
     uint32_t migrate_gain_ppm; /* and only if it gets faster by this; 0 = jobs never move */
     uint32_t nodes_max; /* 0 = NODES_MAX */
     uint32_t jobs_max;  /* jobs not finished yet; 0 = JOBS_MAX */

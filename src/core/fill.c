@@ -89,7 +89,7 @@ static void start_claimants(struct core *core, struct decisions *out)
     for (uint32_t i = 0; i < core->claimant_count;) {
         const uint32_t job = core->claimants[i], before = core->claimant_count;
 
-        if (core->jobs.rows[job].victims > 0) {
+        if (core->jobs.rows[job].victims > 0 || core->jobs.rows[job].state != JOB_PENDING) {
             i++;
             continue;
         }

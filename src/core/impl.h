@@ -21,6 +21,7 @@ struct core {
     const struct placement_policy *placement;
     const struct order_policy *order;
     uint64_t seed;
+    enum repack repack;
     int64_t migrate_wait_us;
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max, jobs_max;

@@ -32,6 +32,7 @@ void index_init(struct index *x, bool sees_kinds)
     memset(x->heads, 0xff, x->head_count * sizeof *x->heads);
     x->ring_count = RING_MIN;
     x->ring = mem_alloc(x->ring_count, sizeof *x->ring);
+    x->filters = mem_alloc(x->ring_count, sizeof *x->filters);
 }
 
 void index_done(struct index *x)
@@ -41,6 +42,7 @@ void index_done(struct index *x)
     mem_free(x->gpu_bytes);
     mem_free(x->heads);
     mem_free(x->ring);
+    mem_free(x->filters);
     memset(x, 0, sizeof *x);
 }
 
@@ -53,6 +55,7 @@ void index_copy(struct index *dst, const struct index *src)
         mem_copy(src->gpu_bytes, (size_t)src->cap * src->stride, sizeof *src->gpu_bytes);
     dst->heads = mem_copy(src->heads, src->head_count, sizeof *src->heads);
     dst->ring = mem_copy(src->ring, src->ring_count, sizeof *src->ring);
+    dst->filters = mem_copy(src->filters, src->ring_count, sizeof *src->filters);
 }
 
 /* ---- the contents of a state ---- */
@@ -121,14 +124,31 @@ static bool key_is(const struct index *x, uint32_t row, const struct state_key *
 
 /* ---- rows ---- */
 
+static uint32_t rounded_up(int64_t amount, uint32_t shift)
+{
+    const int64_t units = (amount >> shift) + ((amount & ((1LL << shift) - 1)) != 0);
+
+    return units < UINT32_MAX ? (uint32_t)units : UINT32_MAX;
+}
+
+uint32_t filter_cpu(int64_t mcpu)
+{
+    return rounded_up(mcpu, FILTER_CPU_SHIFT);
+}
+
+uint32_t filter_memory(int64_t bytes)
+{
+    return rounded_up(bytes, FILTER_MEMORY_SHIFT);
+}
+
 /* What the ring says of this state is no longer true. */
 static void unrecord(struct index *x, uint32_t row)
 {
     const struct state *s = &x->rows[row];
-    struct change *last = &x->ring[s->changed_at & (x->ring_count - 1)];
+    const uint64_t at = s->changed_at & (x->ring_count - 1);
 
-    if (last->state == row && last->version == s->version)
-        last->cpu_free_mcpu = -1;
+    if (x->ring[at].state == row && x->ring[at].version == s->version)
+        x->filters[at].live = 0;
 }
 
 void index_describe(const struct index *x, uint32_t state, struct change *out)
@@ -156,6 +176,13 @@ static void record(struct index *x, uint32_t row)
     s->changed_at = x->changes;
     s->version++;
     index_describe(x, row, &x->ring[x->changes & (x->ring_count - 1)]);
+    x->filters[x->changes & (x->ring_count - 1)] = (struct filter){
+        .cpu_free = filter_cpu(s->cpu_free_mcpu),
+        .memory_free = filter_memory(s->memory_free_bytes),
+        .largest_mgpu = (uint16_t)s->largest_mgpu,
+        .whole_free = (uint16_t)s->whole_free,
+        .live = 1,
+    };
     x->changes++;
 }
 
@@ -175,17 +202,23 @@ static void heads_grow(struct index *x)
     }
 }
 
-/* The ring keeps the last records only when it moves; readers that are behind start anew. */
+/* The ring keeps the last records when it moves; readers that are further behind start anew. */
 static void ring_grow(struct index *x)
 {
-    struct change *ring = mem_alloc((size_t)x->ring_count * 2, sizeof *ring);
+    const uint32_t count = x->ring_count * 2;
+    struct change *ring = mem_alloc(count, sizeof *ring);
+    struct filter *filters = mem_alloc(count, sizeof *filters);
     const uint64_t kept = x->changes < x->ring_count ? x->changes : x->ring_count;
 
-    for (uint64_t i = x->changes - kept; i < x->changes; i++)
-        ring[i & (x->ring_count * 2 - 1)] = x->ring[i & (x->ring_count - 1)];
+    for (uint64_t i = x->changes - kept; i < x->changes; i++) {
+        ring[i & (count - 1)] = x->ring[i & (x->ring_count - 1)];
+        filters[i & (count - 1)] = x->filters[i & (x->ring_count - 1)];
+    }
     mem_free(x->ring);
+    mem_free(x->filters);
     x->ring = ring;
-    x->ring_count *= 2;
+    x->filters = filters;
+    x->ring_count = count;
 }
 
 static void rows_grow(struct index *x)

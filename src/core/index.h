@@ -30,16 +30,28 @@ struct state {
     int64_t memory_free_bytes;
 };
 
-/* A state came to life or has another first node. What decides most questions of "does it fit?"
- * is in the record, so that reading changes is reading one array in order. A record that a later
- * change of the same state makes untrue is marked: cpu_free_mcpu = -1, where nothing fits. */
-struct change {
-    uint32_t state, version;
+/* What most questions of "does it fit?" fail by: four of them are one cache line, so reading
+ * changes is reading a short array in order. CPU and memory are rounded up, so a filter may let
+ * through what does not fit, never the other way round. */
+struct filter {
+    uint32_t cpu_free;    /* units of 2^FILTER_CPU_SHIFT mCPU, at most UINT32_MAX */
+    uint32_t memory_free; /* units of 2^FILTER_MEMORY_SHIFT bytes, at most UINT32_MAX */
     uint16_t largest_mgpu;
     uint16_t whole_free;
+    uint32_t live;        /* 0: a later change of the same state makes this one untrue */
+};
+
+#define FILTER_CPU_SHIFT 4
+#define FILTER_MEMORY_SHIFT 24
+
+/* A state as it is judged: what a policy that looks at totals needs to know. */
+struct change {
+    uint32_t state, version;
     uint32_t class_id;
     uint32_t free_mgpu;
     uint32_t order; /* of the first node */
+    uint16_t largest_mgpu;
+    uint16_t whole_free;
     int64_t cpu_free_mcpu;
     int64_t memory_free_bytes;
 };
@@ -55,7 +67,8 @@ struct index {
     uint32_t stride;       /* most GPUs of a node so far */
     uint32_t *heads;       /* [head_count] rows by hash */
     uint32_t head_count;   /* a power of two */
-    struct change *ring;   /* [ring_count] */
+    struct filter *filters; /* [ring_count] */
+    struct change *ring;   /* [ring_count] the changes that the filters are of */
     uint32_t ring_count;   /* a power of two */
     uint64_t changes;      /* records ever written */
     uint64_t whole_free;   /* GPUs that nobody uses, over all nodes */
@@ -73,6 +86,10 @@ void index_remove(struct index *x, struct nodes *n, uint32_t node);
 
 /* What a record of this state would say now. */
 void index_describe(const struct index *x, uint32_t state, struct change *out);
+
+/* Amounts as filters hold them, rounded up. */
+uint32_t filter_cpu(int64_t mcpu);
+uint32_t filter_memory(int64_t bytes);
 
 void index_view(const struct index *x, const struct nodes *n, uint32_t state,
                 struct state_view *out);

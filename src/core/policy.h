@@ -105,8 +105,7 @@ uint32_t slot_fullest(const struct state_view *view, const struct need *need);
 
 enum order_preempts {
     PREEMPT_NEVER,
-    PREEMPT_TAKE,   /* a waiting job takes from running jobs whose key is larger (hysteresis) */
-    PREEMPT_REPACK, /* every step packs all jobs anew in key order, from an empty cluster */
+    PREEMPT_TAKE, /* a waiting job takes from running jobs whose key is larger (hysteresis) */
 };
 
 struct order_config {
@@ -153,7 +152,7 @@ struct order_policy {
     bool (*next_rekey)(void *state, const struct core *core, uint32_t *out_job);
 
     /* When the key of this running job will next change so much that the order may change, or
-     * INT64_MAX. NULL: never. Asked only while some job waits. */
+     * INT64_MAX. NULL: never. Asked while some job waits, and always under REPACK_*. */
     int64_t (*next_change_us)(const void *state, const struct core *core, uint32_t job,
                               int64_t now_us);
 };

@@ -2,14 +2,17 @@
 /* repack.c - all jobs in order, packed anew from an empty cluster.
  *
  * How published simulators of preemptive orders decide; for small clusters, since every step
- * places every job. A running job that is placed just where it is goes on; others stop. New jobs
- * start once a step finds nothing to stop, so the room they were given is really free. */
+ * places every job. REPACK_ANEW: a running job that is placed just where it is goes on, others
+ * stop. REPACK_KEEP: who is placed at all goes on where it is. New jobs start once a step finds
+ * nothing to stop, so the room they were given is really free. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/impl.h"
 #include "core/life.h"
+#include "core/migrate.h"
 #include "core/place.h"
 #include "core/step.h"
+#include "core/victims.h"
 
 struct entry {
     struct waiting who;
@@ -34,10 +37,7 @@ static uint32_t list_jobs(struct core *core, struct entry *entries)
 
         if (row->state != JOB_PENDING && row->state != JOB_RUNNING)
             continue;
-        entries[count++] = (struct entry){
-            .who = {core->order->key(core->order_state, core, job, core->now_us), row->sequence,
-                    job},
-        };
+        entries[count++] = (struct entry){.who = {job_order_key(core, job), row->sequence, job}};
     }
     sort_stable(entries, count, sizeof *entries, compare, NULL);
     return count;
@@ -78,12 +78,14 @@ static void pack(struct core *core, struct entry *entries, uint32_t count)
     mem_free(refused);
 }
 
-/* Is the job packed exactly where it runs? */
+/* May it go on where it runs? */
 static bool stays(const struct core *core, const struct entry *entry,
                   const struct trial_item *log)
 {
     const struct job *row = &core->jobs.rows[entry->who.job];
 
+    if (core->repack == REPACK_KEEP)
+        return entry->mark_end > entry->mark_first;
     if (entry->mark_end - entry->mark_first != row->task_count)
         return false;
     for (uint32_t i = entry->mark_first; i < entry->mark_end; i++) {
@@ -110,14 +112,19 @@ static bool stop_leavers(struct core *core, const struct entry *entries, uint32_
     return any;
 }
 
+static bool was_placed(const struct core *core, const struct entry *entry)
+{
+    return core->jobs.rows[entry->who.job].state == JOB_PENDING &&
+           entry->mark_end > entry->mark_first;
+}
+
 static void start_placed(struct core *core, const struct entry *entries, uint32_t count,
                          const struct trial_item *log, struct decisions *out)
 {
     for (uint32_t e = 0; e < count; e++) {
         const uint32_t mark = trial_mark(&core->trial);
 
-        if (core->jobs.rows[entries[e].who.job].state != JOB_PENDING ||
-            entries[e].mark_first == entries[e].mark_end)
+        if (!was_placed(core, &entries[e]))
             continue;
         for (uint32_t i = entries[e].mark_first; i < entries[e].mark_end; i++)
             trial_take(core, log[i].node, log[i].shape, log[i].gpu_mask, log[i].slot);
@@ -125,19 +132,52 @@ static void start_placed(struct core *core, const struct entry *entries, uint32_
     }
 }
 
+/* A gang of several GPUs that fits on one node loses most when it is spread: such start first. */
+static bool wants_one_node(const struct core *core, uint32_t job)
+{
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
+
+    return gang->gpus > 1 && gang->tasks == 1;
+}
+
+static void start_in_free_room(struct core *core, const struct entry *entries, uint32_t count,
+                               struct decisions *out)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t e = 0; e < count; e++) {
+            const uint32_t job = entries[e].who.job, mark = trial_mark(&core->trial);
+            enum reason reason;
+            uint32_t layout;
+
+            if (!was_placed(core, &entries[e]) || (pass == 0 && !wants_one_node(core, job)))
+                continue;
+            if (place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason))
+                job_start(core, job, layout, mark, out);
+        }
+}
+
 void step_repack(struct core *core, struct decisions *out)
 {
     struct entry *entries = mem_alloc(core->jobs.live, sizeof *entries);
-    const uint32_t count = list_jobs(core, entries);
     struct trial_item *log;
+    uint32_t count;
 
+    restart_movers(core, out);
+    trial_commit(core);
+    count = list_jobs(core, entries);
     empty_cluster(core, entries, count);
     pack(core, entries, count);
     log = mem_copy(core->trial.log, core->trial.count, sizeof *log);
     trial_undo(core, 0);
-    if (!stop_leavers(core, entries, count, log, out))
-        start_placed(core, entries, count, log, out);
+    if (!stop_leavers(core, entries, count, log, out)) {
+        if (core->repack == REPACK_KEEP)
+            start_in_free_room(core, entries, count, out);
+        else
+            start_placed(core, entries, count, log, out);
+    }
     trial_commit(core);
+    if (out->count == 0 && core->migrate_gain_ppm > 0)
+        migrate(core, out);
     mem_free(log);
     mem_free(entries);
 }

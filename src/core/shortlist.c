@@ -74,6 +74,7 @@ struct question {
     struct core *core;
     struct request request; /* need is filled for each state */
     struct shape shape;
+    struct filter least;    /* of what it asks for */
     const struct fit *fits; /* by class */
     bool whole;
 };
@@ -84,10 +85,22 @@ static void question_init(struct question *q, struct core *core, uint32_t shape_
     q->shape = core->shapes.shapes[shape_id];
     q->fits = fits_row(&core->fits, &core->shapes, &core->nodes, shape_id);
     q->whole = q->shape.gpu_mgpu == GPU_MGPU;
+    q->least = (struct filter){
+        .cpu_free = filter_cpu(q->shape.cpu_mcpu),
+        .memory_free = filter_memory(q->shape.memory_bytes),
+        .largest_mgpu = (uint16_t)q->shape.gpu_mgpu,
+        .whole_free = (uint16_t)(q->whole ? q->shape.gpus : 0),
+    };
     q->request = (struct request){.shape = &core->shapes.shapes[shape_id], .shape_id = shape_id};
 }
 
-/* What most states fail by, before anything else is looked at. */
+static inline bool passes(const struct filter *least, const struct filter *f)
+{
+    return f->live && f->whole_free >= least->whole_free &&
+           f->largest_mgpu >= least->largest_mgpu && f->cpu_free >= least->cpu_free &&
+           f->memory_free >= least->memory_free;
+}
+
 static inline bool may_fit(const struct question *q, const struct change *c)
 {
     return c->cpu_free_mcpu >= q->shape.cpu_mcpu &&
@@ -232,10 +245,11 @@ static void read_changes(struct core *core, uint32_t shape_id, struct shortlist 
         return;
     question_init(&q, core, shape_id);
     for (; list->read < x->changes; list->read++) {
-        const struct change *change = &x->ring[list->read & (x->ring_count - 1)];
+        const uint64_t at = list->read & (x->ring_count - 1);
         struct candidate c;
 
-        if (!may_fit(&q, change) || !judge(&q, change, &c))
+        if (!passes(&q.least, &x->filters[at]) || !may_fit(&q, &x->ring[at]) ||
+            !judge(&q, &x->ring[at], &c))
             continue;
         if (list->marked && worse(&c, &list->mark))
             continue;

@@ -63,7 +63,7 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
     if (core->order->step != NULL)
         core->order->step(core->order_state, core, core->now_us);
     rekey(core);
-    if (core->order->preempts == PREEMPT_REPACK)
+    if (core->repack != REPACK_NEVER)
         step_repack(core, out);
     else
         step_fill(core, out);

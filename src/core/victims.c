@@ -23,15 +23,19 @@ static int compare(const void *a, const void *b, void *arg)
     return is_worse(a, b) ? -1 : is_worse(b, a);
 }
 
-/* A running job's key counts less than a waiting job's, or equal jobs would swap for ever. */
-static struct victim victim_of(struct core *core, uint32_t job)
+int64_t job_order_key(struct core *core, uint32_t job)
 {
     const int64_t key = core->order->key(core->order_state, core, job, core->now_us);
 
+    if (core->jobs.rows[job].state == JOB_PENDING || core->order->hysteresis_ppm == 1000000)
+        return key;
+    return (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm);
+}
+
+static struct victim victim_of(struct core *core, uint32_t job)
+{
     return (struct victim){
-        .key = core->order->hysteresis_ppm == 1000000
-                   ? key
-                   : (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm),
+        .key = job_order_key(core, job),
         .sequence = core->jobs.rows[job].sequence,
         .job = job,
     };

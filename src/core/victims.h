@@ -23,6 +23,10 @@ struct victims {
     uint64_t round;
 };
 
+/* The key by which the job is compared now. A running job's counts less than a waiting one's, by
+ * the order's hysteresis, or equal jobs would swap for ever. */
+int64_t job_order_key(struct core *core, uint32_t job);
+
 /* Bring the list up to date; once a step, before victims_above(). */
 void victims_refresh(struct core *core);
 

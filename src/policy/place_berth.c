@@ -17,26 +17,17 @@
 #include "core/view.h"
 #include "policy/policies.h"
 #include "policy/price.h"
+#include "policy/recent.h"
 
-#define COUNT_ONE (1 << 16)      /* one task in the counts */
-#define HALF_LIFE 8192           /* tasks after which a count is half, at least */
-#define HALF_LIFE_PER_RUNNING 2  /* or as many times the running jobs, if that is more */
-#define LN2_Q20 726817           /* ln 2 */
 #define PERIOD_MIN 64            /* arrivals between prices, when the policy has settled */
 #define STATES_PER_ARRIVAL 16    /* states to be judged anew that an arrival pays for */
 #define ROUNDS 2                 /* of price_solve(), when settled */
 #define ROUNDS_FIRST 20          /* for the first prices, which start from nothing */
 #define FIRST_COUNT 8            /* prices worked out with ROUNDS_FIRST */
 #define TIE_SHIFT 6              /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
+#define UNPRICED INT32_MIN
 #define MEAN_MAX (INT64_C(1) << 31)
 #define HOST_USUAL 8192          /* host units that a GPU's worth of the usual task takes, at least */
-
-/* What the policy remembers of a shape. */
-struct memory {
-    uint64_t count; /* recent tasks, times COUNT_ONE */
-    int32_t price;  /* as last worked out, of one GPU's worth of a task's items; 0 = never */
-    bool priced;
-};
 
 /* A class of nodes: its kind for the prices, and how bytes of its GPUs become levels. */
 struct class_facts {
@@ -47,15 +38,12 @@ struct class_facts {
 
 struct berth {
     struct price price;
-    struct memory *shapes; /* [shape_cap] by shape id */
-    uint32_t shape_cap;
+    struct recent recent;
+    int32_t *prices; /* [price_cap] by shape id, as last worked out; UNPRICED = never */
+    uint32_t price_cap;
     struct class_facts *classes; /* [class_count] of those there were at the last prices */
     uint32_t class_count, class_cap;
     int32_t cpu_shift, bytes_shift; /* >> makes host units */
-    uint64_t seen;          /* tasks submitted */
-    uint64_t worked_out_at; /* seen, when prices were last worked out */
-    uint64_t next_at;       /* seen, when they are next */
-    uint64_t period;        /* tasks between the last two */
     uint32_t worked_out;    /* times, up to FIRST_COUNT */
     uint32_t live_states;   /* that priced shapes may use, at the last prices */
 };
@@ -66,8 +54,7 @@ static void berth_init(void *state, const struct placement_config *config)
 
     (void)config; /* what comes is learned, even where it is known */
     price_init(&b->price);
-    b->next_at = 1;
-    b->period = 2;
+    recent_init(&b->recent);
 }
 
 static void berth_done(void *state)
@@ -75,7 +62,8 @@ static void berth_done(void *state)
     struct berth *b = state;
 
     price_done(&b->price);
-    mem_free(b->shapes);
+    recent_done(&b->recent);
+    mem_free(b->prices);
     mem_free(b->classes);
 }
 
@@ -86,7 +74,8 @@ static void berth_copy(void *dst, const void *src)
 
     *to = *from;
     price_copy(&to->price, &from->price);
-    to->shapes = mem_copy(from->shapes, from->shape_cap, sizeof *from->shapes);
+    recent_copy(&to->recent, &from->recent);
+    to->prices = mem_copy(from->prices, from->price_cap, sizeof *from->prices);
     to->classes = mem_copy(from->classes, from->class_cap, sizeof *from->classes);
 }
 
@@ -95,11 +84,9 @@ static void berth_digest(const void *state, struct digest *d)
     const struct berth *b = state;
 
     price_digest(&b->price, d);
-    for (uint32_t i = 0; i < b->shape_cap; i++) {
-        digest_u64(d, b->shapes[i].count);
-        digest_i64(d, b->shapes[i].price);
-        digest_u32(d, b->shapes[i].priced);
-    }
+    recent_digest(&b->recent, d);
+    for (uint32_t i = 0; i < b->price_cap; i++)
+        digest_i64(d, b->prices[i]);
     for (uint32_t i = 0; i < b->class_count; i++) {
         digest_u32(d, b->classes[i].kind);
         digest_u32(d, b->classes[i].bytes_shift);
@@ -107,10 +94,6 @@ static void berth_digest(const void *state, struct digest *d)
     }
     digest_i64(d, b->cpu_shift);
     digest_i64(d, b->bytes_shift);
-    digest_u64(d, b->seen);
-    digest_u64(d, b->worked_out_at);
-    digest_u64(d, b->next_at);
-    digest_u64(d, b->period);
     digest_u32(d, b->worked_out);
     digest_u32(d, b->live_states);
 }
@@ -120,9 +103,7 @@ static void berth_arrived(void *state, const struct core *core, uint32_t shape_i
     struct berth *b = state;
 
     (void)core;
-    vec_reserve(b->shapes, b->shape_cap, shape_id + 1);
-    b->shapes[shape_id].count += (uint64_t)tasks * COUNT_ONE;
-    b->seen += tasks;
+    recent_add(&b->recent, shape_id, tasks);
 }
 
 /* ---- units ---- */
@@ -210,11 +191,11 @@ static uint32_t choose(const struct berth *b, const struct core *core, struct ch
     struct choice *choices = NULL;
     uint32_t count = 0, cap = 0;
 
-    for (uint32_t i = 0; i < b->shape_cap; i++) {
+    for (uint32_t i = 0; i < b->recent.cap; i++) {
         const struct shape *shape;
         struct choice c = {.shape = i};
 
-        if (b->shapes[i].count == 0)
+        if (b->recent.count[i] == 0)
             continue;
         shape = core_shape(core, i);
         if (shape->gpus == 0)
@@ -223,7 +204,7 @@ static uint32_t choose(const struct berth *b, const struct core *core, struct ch
         if (c.size == 0)
             continue;
         c.parts = c.size < PRICE_LEVELS ? shape->gpus : 1;
-        c.weight = (b->shapes[i].count >> 8) * c.size * shape->gpus;
+        c.weight = (b->recent.count[i] >> 8) * c.size * shape->gpus;
         vec_push(choices, count, cap, c);
     }
     if (count > 0)
@@ -257,7 +238,7 @@ static uint32_t count_shift(const struct berth *b, const struct choice *choices,
     uint32_t shift = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        while (b->shapes[choices[i].shape].count >> shift > 1 << 20)
+        while (b->recent.count[choices[i].shape] >> shift > 1 << 20)
             shift++;
     return shift;
 }
@@ -270,7 +251,7 @@ static void set_host_units(struct berth *b, const struct core *core, const struc
 
     for (uint32_t i = 0; i < count; i++) {
         const struct shape *shape = core_shape(core, choices[i].shape);
-        const uint64_t n = b->shapes[choices[i].shape].count >> down;
+        const uint64_t n = b->recent.count[choices[i].shape] >> down;
 
         cpu += n * capped(shape->cpu_mcpu);
         mib += n * capped(shape->memory_bytes >> 20);
@@ -283,9 +264,25 @@ static void set_host_units(struct berth *b, const struct core *core, const struc
 
 /* ---- shapes, kinds and rooms ---- */
 
+/* What the GPUs of a shape are worth by the mGPU: where its price starts. */
+static int32_t plain_price(const struct price_shape *s)
+{
+    return (int32_t)(s->gpus * s->size * (GPU_MGPU / PRICE_LEVELS) * PRICE_UNIT);
+}
+
+static void remember_prices(struct berth *b)
+{
+    const uint32_t known = b->price_cap;
+
+    vec_reserve(b->prices, b->price_cap, b->recent.cap);
+    for (uint32_t i = known; i < b->price_cap; i++)
+        b->prices[i] = UNPRICED;
+}
+
 static void add_shapes(struct berth *b, const struct core *core, const struct choice *choices,
                        uint32_t count)
 {
+    remember_prices(b);
     for (uint32_t i = 0; i < count; i++) {
         const struct choice *c = &choices[i];
         const struct shape *shape = core_shape(core, c->shape);
@@ -294,8 +291,7 @@ static void add_shapes(struct berth *b, const struct core *core, const struct ch
         s.gpus = shape->gpus / c->parts;
         s.cpu = host_units(shape->cpu_mcpu / c->parts, b->cpu_shift);
         s.memory = host_units(shape->memory_bytes / c->parts, b->bytes_shift);
-        s.price = b->shapes[c->shape].priced ? b->shapes[c->shape].price
-                                             : (int32_t)(s.gpus * s.size * (GPU_MGPU / PRICE_LEVELS) * PRICE_UNIT);
+        s.price = b->prices[c->shape] == UNPRICED ? plain_price(&s) : b->prices[c->shape];
         price_add_shape(&b->price, &s);
     }
 }
@@ -387,41 +383,15 @@ static void set_demand(struct berth *b, const struct core *core, const struct ch
     uint64_t total_mgpu = 1;
 
     for (uint32_t i = 0; i < count; i++)
-        total_mgpu += (b->shapes[choices[i].shape].count >> down) * choices[i].size *
+        total_mgpu += (b->recent.count[choices[i].shape] >> down) * choices[i].size *
                       core_shape(core, choices[i].shape)->gpus * (GPU_MGPU / PRICE_LEVELS);
     for (uint32_t i = 0; i < count; i++)
         b->price.shapes[i].demand =
-            share_of(free_mgpu, b->shapes[choices[i].shape].count >> down, total_mgpu) *
+            share_of(free_mgpu, b->recent.count[choices[i].shape] >> down, total_mgpu) *
             choices[i].parts;
 }
 
 /* ---- when ---- */
-
-static void fade(struct berth *b, const struct core *core)
-{
-    const uint64_t running = core_running_count(core);
-    const uint64_t half_life = running * HALF_LIFE_PER_RUNNING > HALF_LIFE
-                                   ? running * HALF_LIFE_PER_RUNNING
-                                   : HALF_LIFE;
-    uint64_t part_q20 = (b->seen - b->worked_out_at) * LN2_Q20 / half_life;
-
-    if (part_q20 > 1 << 19)
-        part_q20 = 1 << 19;
-    for (uint32_t i = 0; i < b->shape_cap; i++)
-        b->shapes[i].count -= (b->shapes[i].count >> 20) * part_q20 +
-                              ((b->shapes[i].count & ((1 << 20) - 1)) * part_q20 >> 20);
-}
-
-static void set_next(struct berth *b)
-{
-    const uint64_t share = b->live_states / STATES_PER_ARRIVAL;
-    const uint64_t settled = share > PERIOD_MIN ? share : PERIOD_MIN;
-
-    b->next_at = b->seen + b->period;
-    b->period += b->period / 2;
-    if (b->period > settled)
-        b->period = settled;
-}
 
 /* Has a class of nodes joined that priced shapes may use? */
 static bool has_new_room(const struct berth *b, const struct core *core)
@@ -448,10 +418,8 @@ static void work_out(struct berth *b, const struct core *core, const struct choi
     add_kinds(b, core);
     set_demand(b, core, choices, add_rooms(b, core));
     price_solve(&b->price, rounds);
-    for (uint32_t i = 0; i < count; i++) {
-        b->shapes[choices[i].shape].price = b->price.shapes[i].price;
-        b->shapes[choices[i].shape].priced = true;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        b->prices[choices[i].shape] = b->price.shapes[i].price;
     if (b->worked_out < FIRST_COUNT)
         b->worked_out++;
 }
@@ -460,17 +428,16 @@ static bool berth_refresh(void *state, const struct core *core)
 {
     struct berth *b = state;
     struct choice *choices;
-    uint32_t count;
+    uint32_t count, period;
 
-    if ((b->seen < b->next_at || b->seen == b->worked_out_at) && !has_new_room(b, core))
+    if (!recent_is_due(&b->recent) && !has_new_room(b, core))
         return false;
-    fade(b, core);
     count = choose(b, core, &choices);
-    b->worked_out_at = b->seen;
     if (count > 0)
         work_out(b, core, choices, count);
-    set_next(b);
     mem_free(choices);
+    period = b->live_states / STATES_PER_ARRIVAL;
+    recent_fade(&b->recent, core_running_count(core), period > PERIOD_MIN ? period : PERIOD_MIN);
     return count > 0;
 }
 

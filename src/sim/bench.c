@@ -44,16 +44,25 @@ struct bench {
     int64_t now_us, held_mgpu, capacity_mgpu;
     int64_t *step_ns; /* [step_count] */
     uint32_t step_count, step_cap;
-    bool timing;
+    int64_t core_ns; /* spent in calls of the core */
     uint64_t placed;
 };
 
-static int64_t clock_ns(clockid_t clock)
+static int64_t clock_ns(void)
 {
     struct timespec t;
 
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_MONOTONIC, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int apply(struct bench *b, const struct event *event, struct err *err)
+{
+    const int64_t before_ns = clock_ns();
+    const int rc = core_apply(b->core, event, err);
+
+    b->core_ns += clock_ns() - before_ns;
+    return rc;
 }
 
 static const char *draw_model(uint32_t node)
@@ -81,7 +90,7 @@ static int add_nodes(struct bench *b, uint32_t count, struct err *err)
                                         .gpus = NODE_GPUS,
                                         .cpu_mcpu = NODE_MCPU,
                                         .memory_bytes = NODE_MEMORY_BYTES};
-        rc = core_apply(b->core, &event, err);
+        rc = apply(b, &event, err);
         if (rc < 0)
             return rc;
     }
@@ -101,7 +110,7 @@ static int exit_job(struct bench *b, uint32_t job, struct err *err)
                                 .task = {(uint64_t)job, 0, "", 0, 0}};
 
     b->held_mgpu -= b->mgpu[job];
-    return core_apply(b->core, &event, err);
+    return apply(b, &event, err);
 }
 
 static int leave_until(struct bench *b, int64_t until_us, struct err *err)
@@ -123,11 +132,13 @@ static int leave_until(struct bench *b, int64_t until_us, struct err *err)
 
 static void step(struct bench *b)
 {
-    const int64_t before = b->timing ? clock_ns(CLOCK_MONOTONIC) : 0;
+    const int64_t before_ns = clock_ns();
+    int64_t took_ns;
 
     core_step(b->core, b->now_us, &b->decisions);
-    if (b->timing)
-        vec_push(b->step_ns, b->step_count, b->step_cap, clock_ns(CLOCK_MONOTONIC) - before);
+    took_ns = clock_ns() - before_ns;
+    b->core_ns += took_ns;
+    vec_push(b->step_ns, b->step_count, b->step_cap, took_ns);
 }
 
 static int start_decided(struct bench *b, struct err *err)
@@ -141,7 +152,7 @@ static int start_decided(struct bench *b, struct err *err)
 
         if (d->type != DECISION_START)
             continue;
-        rc = core_apply(b->core, &event, err);
+        rc = apply(b, &event, err);
         if (rc < 0)
             return rc;
         b->placed++;
@@ -163,7 +174,7 @@ static int arrive(struct bench *b, struct err *err)
     vec_reserve(b->mgpu, b->mgpu_cap, (uint32_t)b->next_id + 1);
     b->mgpu[b->next_id++] = trace_job_mgpu(&b->trace->jobs[row]);
     event.job = request.spec;
-    rc = core_apply(b->core, &event, err);
+    rc = apply(b, &event, err);
     if (rc < 0)
         return rc;
     step(b);
@@ -212,24 +223,8 @@ static int compare_i64(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-static int measure(struct bench *b, const struct bench_options *options, struct bench_result *out,
-                   struct err *err)
+static void summarise(struct bench *b, struct bench_result *out)
 {
-    int64_t start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    int rc = fill(b, err);
-
-    rc = rc < 0 ? rc : come_and_go(b, options->placements / 4, err); /* the policy settles */
-    if (rc < 0)
-        return rc;
-    out->fill_us = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns) / 1000;
-    b->timing = true;
-    out->placements = b->placed;
-    start_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    rc = come_and_go(b, options->placements, err);
-    if (rc < 0)
-        return rc;
-    out->elapsed_us = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - start_ns) / 1000;
-    out->placements = b->placed - out->placements;
     out->per_second = (int64_t)out->placements * 1000000 / (out->elapsed_us + 1);
     sort_stable(b->step_ns, b->step_count, sizeof *b->step_ns, compare_i64, NULL);
     out->step_p50_ns = b->step_ns[b->step_count / 2];
@@ -238,6 +233,26 @@ static int measure(struct bench *b, const struct bench_options *options, struct 
     out->states = core_state_count(b->core);
     out->waiting = core_pending_count(b->core);
     out->allocated_ppm = b->held_mgpu * 1000 / (b->capacity_mgpu / 1000);
+}
+
+static int measure(struct bench *b, const struct bench_options *options, struct bench_result *out,
+                   struct err *err)
+{
+    int rc = fill(b, err);
+
+    rc = rc < 0 ? rc : come_and_go(b, options->placements / 4, err); /* the policy settles */
+    if (rc < 0)
+        return rc;
+    out->fill_us = b->core_ns / 1000;
+    b->core_ns = 0;
+    b->step_count = 0;
+    out->placements = b->placed;
+    rc = come_and_go(b, options->placements, err);
+    if (rc < 0)
+        return rc;
+    out->elapsed_us = b->core_ns / 1000;
+    out->placements = b->placed - out->placements;
+    summarise(b, out);
     return 0;
 }
 

@@ -51,6 +51,7 @@ int world_open(struct world *world, const struct config *config, const char *rec
         .order_option_count = config->order_option_count,
         .mix = config->mix,
         .mix_count = config->mix_count,
+        .repack = config->repack,
         .migrate_wait_us = config->migrate_wait_us,
         .migrate_gain_ppm = config->migrate_gain_ppm,
         .nodes_max = config->nodes_max,

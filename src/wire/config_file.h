@@ -32,6 +32,7 @@ struct config {
     uint32_t order_option_count;
     const struct group_spec *mix; /* [mix_count], NULL when there is none */
     uint32_t mix_count;
+    uint32_t repack; /* enum repack of core.h */
     int64_t migrate_wait_us;
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max; /* 0 = as large as it goes */

@@ -174,6 +174,7 @@ void event_header_format(const struct config *config, struct text *out)
         json_i64(&json, config->order_options[i]);
     json_array_end(&json);
     format_groups(&json, "mix", config->mix, config->mix_count);
+    json_key_u64(&json, "repack", config->repack);
     json_key_i64(&json, "migrate_wait_us", config->migrate_wait_us);
     json_key_u64(&json, "migrate_gain_ppm", config->migrate_gain_ppm);
     json_key_u64(&json, "nodes_max", config->nodes_max);

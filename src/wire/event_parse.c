@@ -359,6 +359,7 @@ static const struct field header_fields[] = {
     U64("seed", config.seed),
     NODE("order_options", order_options),
     NODE("mix", mix),
+    U32("repack", config.repack),
     I64("migrate_wait_us", config.migrate_wait_us),
     U32("migrate_gain_ppm", config.migrate_gain_ppm),
     U32("nodes_max", config.nodes_max),

@@ -130,7 +130,7 @@ static void a_header_comes_back_byte_for_byte(void **state)
     static const char line[] =
         "{\"berth-events\":1,\"placement\":\"berth\",\"order\":\"fifo\","
         "\"seed\":18446744073709551615,\"order_options\":[1,-9223372036854775808],\"mix\":[" GROUP
-        "],\"migrate_wait_us\":5,\"migrate_gain_ppm\":6,\"nodes_max\":7,\"jobs_max\":8}\n";
+        "],\"repack\":2,\"migrate_wait_us\":5,\"migrate_gain_ppm\":6,\"nodes_max\":7,\"jobs_max\":8}\n";
     struct config config;
     struct arena arena;
     struct text text;

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place_random.c - any node that fits, each as likely; within it any GPU that fits. */
+#include "base/rng.h"
+#include "policy/policies.h"
+
+struct random {
+    struct rng rng;
+};
+
+static void random_init(void *state, const struct placement_config *config)
+{
+    struct random *r = state;
+
+    rng_init(&r->rng, config->seed);
+}
+
+static void random_copy(void *dst, const void *src)
+{
+    const struct random *from = src;
+    struct random *to = dst;
+
+    *to = *from;
+}
+
+static void random_digest(const void *state, struct digest *d)
+{
+    const struct random *r = state;
+
+    for (uint32_t i = 0; i < 4; i++)
+        digest_u64(d, r->rng.s[i]);
+}
+
+static uint64_t random_draw(void *state, uint64_t n)
+{
+    struct random *r = state;
+
+    return rng_below(&r->rng, n);
+}
+
+const struct placement_policy place_random = {
+    .name = "random",
+    .summary = "any node that fits",
+    .state_size = sizeof(struct random),
+    .tie = TIE_RANDOM_NODE,
+    .init = random_init,
+    .copy = random_copy,
+    .digest = random_digest,
+    .draw = random_draw,
+};
