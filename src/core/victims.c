@@ -25,9 +25,13 @@ static int compare(const void *a, const void *b, void *arg)
 
 int64_t job_order_key(struct core *core, uint32_t job)
 {
-    const int64_t key = core->order->key(core->order_state, core, job, core->now_us);
+    const bool waits = core->jobs.rows[job].state == JOB_PENDING;
+    int64_t key;
 
-    if (core->jobs.rows[job].state == JOB_PENDING || core->order->hysteresis_ppm == 1000000)
+    if (!waits && core->order->preempts == PREEMPT_NEVER)
+        return -1; /* nobody goes before it */
+    key = core->order->key(core->order_state, core, job, core->now_us);
+    if (waits || core->order->hysteresis_ppm == 1000000)
         return key;
     return (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm);
 }
