@@ -58,6 +58,7 @@ struct job {
     bool failed;         /* a task ended badly */
     bool lost;           /* a task was lost: it must start again */
     bool preempted;      /* it was told to give way, and waits again when it has left */
+    bool moving;         /* it was stopped to start elsewhere: compared as if it ran on */
     bool unsettled;      /* the next step must look at it */
     uint32_t victims;    /* jobs that were told to stop for it and have not left */
     uint64_t claimant;   /* id of the job that this one was told to stop for, JOB_NONE */

@@ -129,6 +129,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     jobs_activate(&core->jobs, job);
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
+    row->moving = false;
     row->layout = layout;
     add_tasks(core, job, mark, core->trial.count - mark);
     decide_start(core, job, out);

@@ -51,6 +51,7 @@ static void move(struct core *core, uint32_t job, struct decisions *out)
 
     row->claimant = row->id;
     row->victims++;
+    row->moving = true;
     vec_push(core->claimants, core->claimant_count, core->claimant_cap, job);
     job_stop(core, job, STOP_PREEMPT, out);
 }

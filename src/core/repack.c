@@ -106,6 +106,7 @@ static bool stop_leavers(struct core *core, const struct entry *entries, uint32_
         if (core->jobs.rows[entries[e].who.job].state != JOB_RUNNING ||
             stays(core, &entries[e], log))
             continue;
+        core->jobs.rows[entries[e].who.job].moving = entries[e].mark_end > entries[e].mark_first;
         job_stop(core, entries[e].who.job, STOP_PREEMPT, out);
         any = true;
     }

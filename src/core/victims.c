@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b, void *arg)
 
 int64_t job_order_key(struct core *core, uint32_t job)
 {
-    const bool waits = core->jobs.rows[job].state == JOB_PENDING;
+    const bool waits = core->jobs.rows[job].state == JOB_PENDING && !core->jobs.rows[job].moving;
     int64_t key;
 
     if (!waits && core->order->preempts == PREEMPT_NEVER)

@@ -194,6 +194,8 @@ static int64_t gittins_next_change_us(const void *state, const struct core *core
 {
     const int64_t at_us = crossing_us(state, core, job);
 
+    if (core_pending_count(core) == 0)
+        return INT64_MAX; /* nobody to give way to */
     return at_us > now_us + PATIENCE_US ? at_us : now_us + PATIENCE_US;
 }
 

@@ -170,7 +170,7 @@ static int arrive(struct bench *b, struct err *err)
     struct event event = {.type = EVENT_JOB_SUBMITTED, .at_us = b->now_us};
     int rc;
 
-    job_request_make(&b->trace->jobs[row], b->next_id, NODE_GPUS, &request);
+    job_request_make(b->trace->format, &b->trace->jobs[row], b->next_id, NODE_GPUS, &request);
     vec_reserve(b->mgpu, b->mgpu_cap, (uint32_t)b->next_id + 1);
     b->mgpu[b->next_id++] = trace_job_mgpu(&b->trace->jobs[row]);
     event.job = request.spec;

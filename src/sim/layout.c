@@ -16,8 +16,16 @@ static struct group_spec group_of(const struct trace_job *job, uint32_t tasks, u
     };
 }
 
-void job_request_make(const struct trace_job *job, uint64_t id, uint32_t node_gpus,
-                      struct job_request *out)
+/* What a user would call the job's kind. Openb and Muri name each job by a number of its own. */
+static const char *kind_name(enum trace_format format, const struct trace_job *job)
+{
+    if (format == TRACE_POLLUX)
+        return job->application;
+    return format == TRACE_GENERIC ? job->name : "";
+}
+
+void job_request_make(enum trace_format format, const struct trace_job *job, uint64_t id,
+                      uint32_t node_gpus, struct job_request *out)
 {
     uint32_t count = 0;
 
@@ -34,7 +42,7 @@ void job_request_make(const struct trace_job *job, uint64_t id, uint32_t node_gp
         .id = id,
         .queue = job->queue,
         .user = job->user,
-        .name = job->name,
+        .name = kind_name(format, job),
         .layouts = &out->layout,
         .layout_count = 1,
         .remaining_us = -1,

@@ -15,5 +15,5 @@ struct job_request {
 
 /* A trace that states only the total of GPUs gets the fewest nodes: tasks of node_gpus GPUs, and
  * one smaller task for the rest. node_gpus: of the largest node of the cluster. */
-void job_request_make(const struct trace_job *job, uint64_t id, uint32_t node_gpus,
-                      struct job_request *out);
+void job_request_make(enum trace_format format, const struct trace_job *job, uint64_t id,
+                      uint32_t node_gpus, struct job_request *out);

@@ -67,7 +67,7 @@ void mix_make(struct mix *mix, const struct trace *trace)
     for (uint32_t i = 0; i < trace->job_count; i++) {
         struct job_request request;
 
-        job_request_make(&trace->jobs[i], 1, NODE_GPUS_MAX, &request);
+        job_request_make(trace->format, &trace->jobs[i], 1, NODE_GPUS_MAX, &request);
         for (uint32_t g = 0; g < request.layout.group_count; g++)
             mix_add(mix, &rows, &request.groups[g]);
     }

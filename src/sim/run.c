@@ -83,7 +83,8 @@ static int submit(struct run *run, uint32_t job, struct err *err)
     struct job_request request;
     struct event event = {.type = EVENT_JOB_SUBMITTED, .at_us = run->now_us};
 
-    job_request_make(run->jobs[job].row, (uint64_t)job + 1, run->node_gpus, &request);
+    job_request_make(run->workload.trace->format, run->jobs[job].row, (uint64_t)job + 1,
+                     run->node_gpus, &request);
     request.spec.remaining_us = run->jobs[job].duration_us;
     if (run->protocol->shape_job != NULL) {
         const int rc = run->protocol->shape_job(run, job, &request, err);
