@@ -6,7 +6,7 @@
 #define GPU_MGPU 1000                /* compute of one GPU, in thousandths */
 #define JOB_TASKS_MAX 4096           /* tasks of one job */
 #define GANG_GROUPS_MAX 64           /* groups of identical tasks in one layout */
-#define GANG_LAYOUTS_MAX 64          /* alternative layouts of one job */
+#define GANG_LAYOUTS_MAX 256         /* alternative layouts of one job */
 #define SELECTOR_TERMS_MAX 64        /* models or labels that one job names */
 #define CPU_MCPU_MAX 1000000000000   /* one node: a billion CPUs */
 #define MEMORY_BYTES_MAX (1LL << 56) /* one node, or one GPU */

@@ -133,12 +133,15 @@ static void start_placed(struct core *core, const struct entry *entries, uint32_
     }
 }
 
-/* A gang of several GPUs that fits on one node loses most when it is spread: such start first. */
+/* A gang of several GPUs that fits on one node and is slower elsewhere loses most when others take
+ * that room: such start first. */
 static bool wants_one_node(const struct core *core, uint32_t job)
 {
     const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
+    const struct layout *last =
+        &core->shapes.layouts[gang->first_layout + gang->layout_count - 1];
 
-    return gang->gpus > 1 && gang->tasks == 1;
+    return gang->gpus > 1 && gang->tasks == 1 && last->slowdown_ppm > 1000000;
 }
 
 static void start_in_free_room(struct core *core, const struct entry *entries, uint32_t count,

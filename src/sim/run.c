@@ -208,9 +208,11 @@ static int64_t arrival_us(struct run *run)
 static int64_t next_us(struct run *run)
 {
     const int64_t arrival = arrival_us(run), own = run->protocol->next_us(run);
-    const int64_t wake = core_next_wake_us(run->world.core);
-    int64_t next = arrival < own ? arrival : own;
+    int64_t wake = core_next_wake_us(run->world.core), next;
 
+    next = arrival < own ? arrival : own;
+    if (run->protocol->round_up_us != NULL)
+        wake = run->protocol->round_up_us(run, wake);
     next = wake < next ? wake : next;
     return next < run->now_us ? run->now_us : next;
 }
