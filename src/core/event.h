@@ -57,6 +57,7 @@ struct job_layout_spec {
     const struct group_spec *groups; /* [group_count] 1..GANG_GROUPS_MAX */
     uint32_t group_count;
     uint32_t slowdown_ppm; /* run time against the fastest layout, 1000000 = as fast */
+    uint32_t apart;        /* 1: each task on a node of its own; 0: as it comes */
 };
 
 struct job_spec {

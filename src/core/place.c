@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "core/fit.h"
 #include "core/impl.h"
+#include "core/ledger.h"
 #include "core/search.h"
 
 /* ---- one task ---- */
@@ -136,7 +137,21 @@ static void order_groups(const struct core *core, const struct layout *layout,
     }
 }
 
-static bool place_greedy(struct core *core, const struct group_order *groups, bool *out_any)
+/* A node that holds a task of a layout whose tasks stay apart is out of the index until the whole
+ * layout is placed, so that no other task of it can go there. */
+static void hide_last_node(struct core *core)
+{
+    index_remove(&core->index, &core->nodes, core->trial.log[core->trial.count - 1].node);
+}
+
+static void show_nodes(struct core *core, uint32_t mark)
+{
+    for (uint32_t i = mark; i < core->trial.count; i++)
+        ledger_refresh(core, core->trial.log[i].node);
+}
+
+static bool place_greedy(struct core *core, const struct group_order *groups, bool apart,
+                         bool *out_any)
 {
     *out_any = false;
     for (uint32_t g = 0; g < groups->count; g++)
@@ -144,6 +159,8 @@ static bool place_greedy(struct core *core, const struct group_order *groups, bo
             if (!place_task(core, groups->shape[g], groups->first_task[g] + i))
                 return false;
             *out_any = true;
+            if (apart)
+                hide_last_node(core);
         }
     return true;
 }
@@ -160,18 +177,21 @@ bool place_layout(struct core *core, const struct layout *layout, enum reason *o
 {
     const uint32_t mark = trial_mark(&core->trial);
     struct group_order groups;
-    bool any = false;
+    bool any = false, done;
 
     *out_reason = REASON_ROOM;
     if (!gpus_suffice(core, layout))
         return false;
     order_groups(core, layout, &groups);
-    if (place_greedy(core, &groups, &any))
+    done = place_greedy(core, &groups, layout->apart, &any);
+    if (layout->apart)
+        show_nodes(core, mark);
+    if (done)
         return true;
     trial_undo(core, mark);
     if (any)
         *out_reason = REASON_GANG;
-    return any && greedy_may_err(core, &groups) &&
+    return any && !layout->apart && greedy_may_err(core, &groups) &&
            search_layout(core, groups.shape, groups.tasks, groups.first_task, groups.count);
 }
 

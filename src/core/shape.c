@@ -132,6 +132,7 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
     digest_u32(d, count);
     for (uint32_t i = 0; i < count; i++) {
         digest_u32(d, layouts[i].slowdown_ppm);
+        digest_u32(d, layouts[i].apart);
         digest_u32(d, layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++) {
             digest_u32(d, layouts[i].groups[g].shape);
@@ -143,7 +144,8 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
 static bool same_layout(const struct shapes *s, const struct layout *a,
                         const struct layout_spec *b)
 {
-    if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm)
+    if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm ||
+        a->apart != b->apart)
         return false;
     for (uint32_t g = 0; g < a->group_count; g++) {
         const struct group *have = &s->groups[a->first_group + g];
@@ -191,6 +193,7 @@ static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts,
             .first_group = s->group_count,
             .group_count = layouts[i].group_count,
             .slowdown_ppm = layouts[i].slowdown_ppm,
+            .apart = layouts[i].apart,
         };
         vec_reserve(s->groups, s->group_cap, s->group_count + layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++)
@@ -264,6 +267,7 @@ void shapes_digest(const struct shapes *s, struct digest *d)
         digest_u32(d, s->layouts[i].first_group);
         digest_u32(d, s->layouts[i].group_count);
         digest_u32(d, s->layouts[i].slowdown_ppm);
+        digest_u32(d, s->layouts[i].apart);
     }
     digest_u32(d, s->gang_count);
     for (uint32_t i = 0; i < s->gang_count; i++) {

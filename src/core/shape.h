@@ -42,7 +42,8 @@ struct group {
 
 struct layout {
     uint32_t first_group, group_count; /* rows of shapes.groups */
-    uint32_t slowdown_ppm;             /* run time against the best layout, 1000000 = as fast */
+    bool apart;                          /* each task on a node of its own */
+    uint32_t slowdown_ppm;               /* run time against the best layout, 1000000 = as fast */
 };
 
 struct gang {
@@ -68,6 +69,7 @@ struct layout_spec {
     const struct group *groups; /* [group_count], shape ids from shapes_shape() */
     uint32_t group_count;
     uint32_t slowdown_ppm;
+    bool apart;
 };
 
 void shapes_init(struct shapes *s);

@@ -35,6 +35,8 @@ static int layout_check(const struct job_layout_spec *layout, struct err *err)
 {
     uint64_t tasks = 0;
 
+    if (layout->apart > 1)
+        return err_set(err, -EINVAL, "apart: must be 0 or 1, is %u", layout->apart);
     if (layout->group_count < 1 || layout->group_count > GANG_GROUPS_MAX)
         return err_set(err, -EINVAL, "groups: must be 1 to %d, are %u", GANG_GROUPS_MAX,
                        layout->group_count);
@@ -125,7 +127,8 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
     for (uint32_t i = 0; i < spec->layout_count; i++) {
         const struct job_layout_spec *layout = &spec->layouts[i];
 
-        layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm};
+        layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
+                                          layout->apart != 0};
         for (uint32_t g = 0; g < layout->group_count; g++)
             *next++ = (struct group){group_shape(core, &layout->groups[g]),
                                      layout->groups[g].tasks};

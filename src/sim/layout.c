@@ -37,7 +37,7 @@ void job_request_make(enum trace_format format, const struct trace_job *job, uin
         if (job->gpus % node_gpus > 0)
             out->groups[count++] = group_of(job, 1, job->gpus % node_gpus);
     }
-    out->layout = (struct job_layout_spec){out->groups, count, 1000000};
+    out->layout = (struct job_layout_spec){out->groups, count, 1000000, 0};
     out->spec = (struct job_spec){
         .id = id,
         .queue = job->queue,

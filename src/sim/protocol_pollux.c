@@ -145,6 +145,7 @@ static void fill_layouts(struct pollux *p, const struct runtime **spreads, uint3
         p->layouts[i] = (struct job_layout_spec){
             .groups = next,
             .group_count = groups,
+            .apart = 1,
             .slowdown_ppm = p->published ? 1000000
                                          : (uint32_t)(spreads[i]->runtime_us * 1000000 /
                                                       spreads[0]->runtime_us),

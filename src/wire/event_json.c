@@ -90,6 +90,7 @@ static void format_job(struct json_out *json, const struct job_spec *job)
     for (uint32_t i = 0; i < job->layout_count; i++) {
         json_object_begin(json);
         json_key_u64(json, "slowdown_ppm", job->layouts[i].slowdown_ppm);
+        json_key_u64(json, "apart", job->layouts[i].apart);
         format_groups(json, "groups", job->layouts[i].groups, job->layouts[i].group_count);
         json_object_end(json);
     }

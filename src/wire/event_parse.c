@@ -152,14 +152,14 @@ static int parse_groups(const struct doc *doc, const struct doc_node *list, uint
 }
 
 struct layout_json {
-    uint32_t slowdown_ppm;
+    uint32_t slowdown_ppm, apart;
     const struct doc_node *groups;
 };
 
 #undef AT
 #define AT(member) offsetof(struct layout_json, member)
 
-static const struct field layout_fields[] = {U32("slowdown_ppm", slowdown_ppm),
+static const struct field layout_fields[] = {U32("slowdown_ppm", slowdown_ppm), U32("apart", apart),
                                              NODE("groups", groups)};
 
 static int parse_layouts(const struct doc *doc, const struct doc_node *list, struct job_spec *out,
@@ -183,6 +183,7 @@ static int parse_layouts(const struct doc *doc, const struct doc_node *list, str
         if (rc < 0)
             return rc;
         layout->slowdown_ppm = json.slowdown_ppm;
+        layout->apart = json.apart;
     }
     out->layouts = layouts;
     out->layout_count = count;

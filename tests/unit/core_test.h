@@ -436,9 +436,16 @@ static inline struct event lost(uint64_t id, uint32_t task)
                           .task = {.job_id = id, .task = task, .node = ""}};
 }
 
-/* `event` is one of the above. */
-#define APPLY(bed, event)          bed_apply(bed, &(struct event[]){event}[0])
-#define REFUSES(bed, event, error) bed_refuses(bed, &(struct event[]){event}[0], error)
+/* The same with one of the events above, by value. */
+static inline void apply(struct bed *bed, struct event event)
+{
+    bed_apply(bed, &event);
+}
+
+static inline void refuses(struct bed *bed, struct event event, int error)
+{
+    bed_refuses(bed, &event, error);
+}
 
 /* ---- what was decided ---- */
 
@@ -503,7 +510,7 @@ static inline enum reason bed_reason(const struct bed *bed, uint64_t id)
 static inline void bed_run(struct bed *bed, uint64_t id)
 {
     for (uint32_t i = 0; i < bed_job(bed, id)->task_count; i++)
-        APPLY(bed, started(id, i));
+        apply(bed, started(id, i));
     assert_int_equal(bed_state(bed, id), JOB_RUNNING);
 }
 
@@ -513,5 +520,5 @@ static inline void bed_end(struct bed *bed, uint64_t id, int32_t code)
     const uint32_t tasks = bed_job(bed, id)->task_count;
 
     for (uint32_t i = 0; i < tasks; i++)
-        APPLY(bed, exited(id, i, code));
+        apply(bed, exited(id, i, code));
 }

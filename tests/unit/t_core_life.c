@@ -22,14 +22,14 @@ static void a_job_is_submitted_started_and_ends_well(void **state)
     assert_starts(&bed, 1, 0, "n0", 1);
     assert_starts(&bed, 1, 1, "n0", 2);
     assert_int_equal(bed_state(&bed, 1), JOB_STARTING);
-    APPLY(&bed, started(1, 1));
+    apply(&bed, started(1, 1));
     assert_int_equal(bed_state(&bed, 1), JOB_STARTING);
-    APPLY(&bed, started(1, 0));
+    apply(&bed, started(1, 0));
     assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
     assert_int_equal(bed_step(&bed), 0);
-    APPLY(&bed, exited(1, 0, 0));
+    apply(&bed, exited(1, 0, 0));
     assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
-    APPLY(&bed, exited(1, 1, 0));
+    apply(&bed, exited(1, 1, 0));
     assert_int_equal(bed_state(&bed, 1), JOB_FREE);
     assert_int_equal(heard(&bed)->submitted, 1);
     assert_int_equal(heard(&bed)->started, 1);
@@ -48,22 +48,22 @@ static void hearing_an_ack_twice_is_harmless(void **state)
     bed_node(&bed, "n0", 4);
     SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 2);
     bed_step(&bed);
-    APPLY(&bed, started(1, 0));
+    apply(&bed, started(1, 0));
     before = core_digest(bed.core);
-    APPLY(&bed, started(1, 0));
+    apply(&bed, started(1, 0));
     assert_true(core_digest(bed.core) == before);
-    APPLY(&bed, started(1, 1));
-    APPLY(&bed, exited(1, 0, 0));
+    apply(&bed, started(1, 1));
+    apply(&bed, exited(1, 0, 0));
     before = core_digest(bed.core);
-    APPLY(&bed, exited(1, 0, 0));
-    APPLY(&bed, exited(1, 0, 9));
-    APPLY(&bed, lost(1, 0));
-    APPLY(&bed, started(1, 0));
-    APPLY(&bed, started_on(1, 0, "n0", 8));
+    apply(&bed, exited(1, 0, 0));
+    apply(&bed, exited(1, 0, 9));
+    apply(&bed, lost(1, 0));
+    apply(&bed, started(1, 0));
+    apply(&bed, started_on(1, 0, "n0", 8));
     assert_true(core_digest(bed.core) == before);
-    APPLY(&bed, cancelled(1));
+    apply(&bed, cancelled(1));
     before = core_digest(bed.core);
-    APPLY(&bed, cancelled(1));
+    apply(&bed, cancelled(1));
     assert_true(core_digest(bed.core) == before);
     bed_close(&bed);
 }
@@ -75,7 +75,7 @@ static void a_waiting_job_that_is_cancelled_is_gone_at_once(void **state)
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
     SUBMIT(&bed, .id = 1, .gpus = 1);
-    APPLY(&bed, cancelled(1));
+    apply(&bed, cancelled(1));
     assert_int_equal(bed_state(&bed, 1), JOB_FREE);
     assert_int_equal(heard(&bed)->finished_state[JOB_CANCELLED], 1);
     assert_int_equal(bed_step(&bed), 0);
@@ -92,19 +92,19 @@ static void a_starting_job_that_is_cancelled_is_told_to_stop_and_holds_until_it_
     bed_node(&bed, "n0", 1);
     SUBMIT(&bed, .id = 1, .gpus = 1);
     bed_step(&bed);
-    APPLY(&bed, cancelled(1));
+    apply(&bed, cancelled(1));
     SUBMIT(&bed, .id = 2, .gpus = 1);
     bed_step(&bed);
     stop = bed_find(&bed, DECISION_STOP, 1);
     assert_non_null(stop);
     assert_int_equal(stop->mode, STOP_CANCEL);
     assert_null(bed_find(&bed, DECISION_START, 2));
-    APPLY(&bed, started(1, 0)); /* it was on its way */
+    apply(&bed, started(1, 0)); /* it was on its way */
     assert_int_equal(bed_state(&bed, 1), JOB_STOPPING);
     bed_step(&bed);
     assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
     assert_null(bed_find(&bed, DECISION_START, 2));
-    APPLY(&bed, exited(1, 0, 143));
+    apply(&bed, exited(1, 0, 143));
     assert_int_equal(heard(&bed)->finished_state[JOB_CANCELLED], 1);
     bed_step(&bed);
     assert_starts(&bed, 2, 0, "n0", 1);
@@ -121,7 +121,7 @@ static void a_task_that_fails_takes_its_gang_with_it(void **state)
     SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 3);
     bed_step(&bed);
     bed_run(&bed, 1);
-    APPLY(&bed, exited(1, 1, 1));
+    apply(&bed, exited(1, 1, 1));
     bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_STOP, 1));
     assert_int_equal(bed_find(&bed, DECISION_STOP, 1)->mode, STOP_CANCEL);
@@ -142,12 +142,12 @@ static void a_job_that_lost_a_task_waits_again_and_keeps_its_turn(void **state)
     bed_step(&bed);
     bed_run(&bed, 1);
     SUBMIT(&bed, .id = 2, .gpus = 1, .tasks = 2);
-    APPLY(&bed, lost(1, 0));
+    apply(&bed, lost(1, 0));
     bed_step(&bed);
     assert_int_equal(bed_find(&bed, DECISION_STOP, 1)->mode, STOP_PREEMPT);
     assert_int_equal(bed_state(&bed, 1), JOB_STOPPING);
     assert_null(bed_find(&bed, DECISION_START, 2));
-    APPLY(&bed, exited(1, 1, 0)); /* ended well, but the job as a whole did not */
+    apply(&bed, exited(1, 1, 0)); /* ended well, but the job as a whole did not */
     assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
     assert_int_equal(heard(&bed)->stopped, 1);
     bed_step(&bed);
@@ -220,7 +220,7 @@ static void a_preempted_job_that_is_cancelled_while_it_stops_does_not_come_back(
     bed_run(&bed, 1);
     SUBMIT(&bed, .id = 2, .gpus = 1, .queue = "1");
     bed_step(&bed);
-    APPLY(&bed, cancelled(1));
+    apply(&bed, cancelled(1));
     bed_step(&bed);
     assert_int_equal(bed_count(&bed, DECISION_STOP), 0); /* it was told already */
     bed_end(&bed, 1, 143);
@@ -239,12 +239,12 @@ static void a_task_that_ended_before_it_was_heard_to_start_counts_as_started(voi
     bed_node(&bed, "n0", 2);
     SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 2);
     bed_step(&bed);
-    APPLY(&bed, exited(1, 0, 0));
-    APPLY(&bed, started(1, 0));
-    APPLY(&bed, started(1, 1));
+    apply(&bed, exited(1, 0, 0));
+    apply(&bed, started(1, 0));
+    apply(&bed, started(1, 1));
     assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
     assert_int_equal(heard(&bed)->started, 1);
-    APPLY(&bed, exited(1, 1, 0));
+    apply(&bed, exited(1, 1, 0));
     assert_int_equal(heard(&bed)->finished_state[JOB_FINISHED], 1);
     bed_close(&bed);
 }
@@ -262,7 +262,7 @@ static void a_removed_node_takes_its_tasks_along_and_the_job_waits_again(void **
     SUBMIT(&bed, .id = 2, .gpus = 1);
     bed_step(&bed);
     bed_run(&bed, 1);
-    APPLY(&bed, removed("n0"));
+    apply(&bed, removed("n0"));
     assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
     bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_STOP, 1));
@@ -291,7 +291,7 @@ static void a_node_that_comes_back_with_fewer_gpus_has_fewer(void **state)
     bed_open(&bed, &place_first, &in_turn);
     bed_node(&bed, "n1", 8);
     assert_int_equal(total_gpus(bed.core), 8);
-    APPLY(&bed, removed("n1"));
+    apply(&bed, removed("n1"));
     assert_int_equal(total_gpus(bed.core), 0);
     bed_node(&bed, "n1", 4);
     assert_int_equal(total_gpus(bed.core), 4);
@@ -367,15 +367,15 @@ static void a_lost_gpu_is_not_given_out_until_it_is_healthy(void **state)
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
     bed_node(&bed, "n0", 8);
-    APPLY(&bed, health("n0", 3, GPU_LOST));
-    APPLY(&bed, health("n0", 3, GPU_LOST));
+    apply(&bed, health("n0", 3, GPU_LOST));
+    apply(&bed, health("n0", 3, GPU_LOST));
     for (uint64_t id = 1; id <= 8; id++)
         SUBMIT(&bed, .id = id, .gpus = 1);
     bed_step(&bed);
     assert_int_equal(bed_count(&bed, DECISION_START), 7);
     for (uint32_t i = 0; i < bed.out.place_count; i++)
         assert_true(bed.out.places[i].gpu_mask != 1u << 3);
-    APPLY(&bed, health("n0", 3, GPU_HEALTHY));
+    apply(&bed, health("n0", 3, GPU_HEALTHY));
     bed_step(&bed);
     assert_starts(&bed, 8, 0, "n0", 1u << 3);
     bed_close(&bed);
@@ -391,10 +391,10 @@ static void a_gpu_lost_under_a_job_frees_nothing_until_the_task_is_lost(void **s
     SUBMIT(&bed, .id = 1, .gpus = 1);
     bed_step(&bed);
     bed_run(&bed, 1);
-    APPLY(&bed, health("n0", 0, GPU_LOST));
+    apply(&bed, health("n0", 0, GPU_LOST));
     bed_step(&bed);
     assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
-    APPLY(&bed, lost(1, 0));
+    apply(&bed, lost(1, 0));
     bed_step(&bed);
     assert_starts(&bed, 1, 0, "n1", 1);
     bed_close(&bed);
@@ -413,7 +413,7 @@ static void the_books_follow_the_gpus_that_were_really_taken(void **state)
     SUBMIT(&bed, .id = 2, .gpus = 1);
     bed_step(&bed);
     assert_starts(&bed, 1, 0, "n0", 1);
-    APPLY(&bed, started_on(1, 0, "n1", 2));
+    apply(&bed, started_on(1, 0, "n1", 2));
     SUBMIT(&bed, .id = 3, .gpus = 1, .tasks = 2);
     bed_step(&bed);
     assert_starts(&bed, 3, 0, "n0", 1);
@@ -435,17 +435,17 @@ static void a_gpu_taken_twice_is_a_deficit_until_one_has_left(void **state)
     SUBMIT(&bed, .id = 1, .gpus = 1);
     SUBMIT(&bed, .id = 2, .gpus = 1);
     bed_step(&bed);
-    APPLY(&bed, started_on(1, 0, "n0", 2));
+    apply(&bed, started_on(1, 0, "n0", 2));
     assert_true(bed.core->nodes.rows[0].deficit);
     assert_int_equal(bed.core->index.whole_free, 1);
     SUBMIT(&bed, .id = 3, .gpus = 1);
     bed_step(&bed);
     assert_starts(&bed, 3, 0, "n0", 1);
-    APPLY(&bed, started(2, 0));
-    APPLY(&bed, exited(1, 0, 0));
+    apply(&bed, started(2, 0));
+    apply(&bed, exited(1, 0, 0));
     assert_false(bed.core->nodes.rows[0].deficit);
     assert_int_equal(bed.core->index.whole_free, 0);
-    APPLY(&bed, exited(2, 0, 0));
+    apply(&bed, exited(2, 0, 0));
     assert_int_equal(bed.core->index.whole_free, 1);
     bed_close(&bed);
 }
@@ -571,9 +571,9 @@ static void a_node_out_of_range_is_refused_and_changes_nothing(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         bed_refuses(&bed, &(struct event){.type = EVENT_NODE_UPSERTED, .at_us = 5, .node = bad[i]},
                     EINVAL);
-    REFUSES(&bed, removed("n9"), ENOENT);
-    REFUSES(&bed, health("n9", 0, GPU_LOST), ENOENT);
-    REFUSES(&bed, health("n0", 1, GPU_LOST), EINVAL);
+    refuses(&bed, removed("n9"), ENOENT);
+    refuses(&bed, health("n9", 0, GPU_LOST), ENOENT);
+    refuses(&bed, health("n0", 1, GPU_LOST), EINVAL);
     bed_close(&bed);
 }
 
@@ -586,22 +586,22 @@ static void an_ack_of_nothing_is_refused_and_changes_nothing(void **state)
     bed_node(&bed, "n0", 2);
     bed_node(&bed, "cpu", 0);
     SUBMIT(&bed, .id = 1, .gpus = 1);
-    REFUSES(&bed, started(1, 0), ENOENT); /* it waits */
-    REFUSES(&bed, exited(1, 0, 0), ENOENT);
-    REFUSES(&bed, lost(1, 0), ENOENT);
+    refuses(&bed, started(1, 0), ENOENT); /* it waits */
+    refuses(&bed, exited(1, 0, 0), ENOENT);
+    refuses(&bed, lost(1, 0), ENOENT);
     bed_step(&bed);
-    REFUSES(&bed, started(2, 0), ENOENT);
-    REFUSES(&bed, exited(2, 0, 1), ENOENT);
-    REFUSES(&bed, lost(2, 0), ENOENT);
-    REFUSES(&bed, cancelled(2), ENOENT);
-    REFUSES(&bed, started(1, 1), ENOENT);
-    REFUSES(&bed, exited(1, 1, 1), ENOENT);
-    REFUSES(&bed, lost(1, UINT32_MAX), ENOENT);
-    REFUSES(&bed, started_on(1, 0, "n9", 1), ENOENT);
-    REFUSES(&bed, started_on(1, 0, "n0", 0), EINVAL);
-    REFUSES(&bed, started_on(1, 0, "n0", 3), EINVAL);
-    REFUSES(&bed, started_on(1, 0, "n0", 4), EINVAL);
-    REFUSES(&bed, started_on(1, 0, "cpu", 0), EINVAL);
+    refuses(&bed, started(2, 0), ENOENT);
+    refuses(&bed, exited(2, 0, 1), ENOENT);
+    refuses(&bed, lost(2, 0), ENOENT);
+    refuses(&bed, cancelled(2), ENOENT);
+    refuses(&bed, started(1, 1), ENOENT);
+    refuses(&bed, exited(1, 1, 1), ENOENT);
+    refuses(&bed, lost(1, UINT32_MAX), ENOENT);
+    refuses(&bed, started_on(1, 0, "n9", 1), ENOENT);
+    refuses(&bed, started_on(1, 0, "n0", 0), EINVAL);
+    refuses(&bed, started_on(1, 0, "n0", 3), EINVAL);
+    refuses(&bed, started_on(1, 0, "n0", 4), EINVAL);
+    refuses(&bed, started_on(1, 0, "cpu", 0), EINVAL);
     bed_refuses(&bed, &(struct event){.type = EVENT_JOB_PROGRESS, .progress = {2, 5}}, ENOENT);
     bed_refuses(&bed, &(struct event){.type = EVENT_JOB_PROGRESS, .progress = {1, -5}}, EINVAL);
     bed_refuses(&bed, &(struct event){.type = EVENT_TYPE_COUNT}, EINVAL);
@@ -650,9 +650,9 @@ static void the_limits_of_the_configuration_hold(void **state)
     refuses_job(&bed, &fourth, ENOSPC);
     bed_step(&bed);
     refuses_job(&bed, &fourth, ENOSPC); /* running jobs count */
-    APPLY(&bed, exited(1, 0, 0));
+    apply(&bed, exited(1, 0, 0));
     SUBMIT(&bed, .id = 4, .gpus = 1);
-    APPLY(&bed, removed("n0"));
+    apply(&bed, removed("n0"));
     bed_node(&bed, "n2", 1);
     bed_close(&bed);
 }

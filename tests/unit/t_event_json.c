@@ -21,8 +21,8 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
                          "\"health\":\"lost\"}\n",
     [EVENT_JOB_SUBMITTED] =
         "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":18446744073709551615,\"queue\":\"q\","
-        "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"groups\":[" GROUP
-        "," GROUP "]},{\"slowdown_ppm\":1200000,\"groups\":[" GROUP "]}],\"remaining_us\":-1}\n",
+        "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,\"groups\":[" GROUP
+        "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP "]}],\"remaining_us\":-1}\n",
     [EVENT_JOB_CANCELLED] = "{\"type\":\"job_cancelled\",\"at_us\":5000000,\"job_id\":7}\n",
     [EVENT_TASK_STARTED] = "{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,"
                            "\"node\":\"n\",\"gpus\":[0,5,63]}\n",
