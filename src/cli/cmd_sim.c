@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "policy/registry.h"
+#include "sim/partition.h"
 #include "sim/protocol.h"
 #include "sim/run.h"
 
@@ -28,6 +29,7 @@ struct list {
 
 struct sim_args {
     const char *cluster, *trace, *policy, *order, *seeds, *arrive_until, *steady, *lifetimes;
+    const char *partition, *partition_share;
     const char *restart_cost, *checkpoint_every, *protocol, *mix, *events;
     bool json, csv, check, help;
     struct list policies, orders;
@@ -55,6 +57,9 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
          &a->cluster, NULL},
         {"trace", "FILE[:NAME]", "jobs: openb, muri, pollux, philly or generic CSV, also .gz",
          &a->trace, NULL},
+        {"partition", "FILE", "each queue alone on its nodes of FILE (vc,nodes_8gpu); instead of "
+                              "--cluster", &a->partition, NULL},
+        {"partition-share", "PCT", "of these nodes (default 100)", &a->partition_share, NULL},
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
@@ -91,8 +96,9 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
     }
     if (left > 0)
         return err_set(err, -EINVAL, "'%s': is no option", argv[1]);
-    if (a->cluster == NULL || a->trace == NULL)
-        return err_set(err, -EINVAL, "--cluster and --trace are needed; --help shows how");
+    if ((a->cluster == NULL) == (a->partition == NULL) || a->trace == NULL)
+        return err_set(err, -EINVAL, "--trace and one of --cluster, --partition are needed; "
+                       "--help shows how");
     if (a->json && a->csv)
         return err_set(err, -EINVAL, "--json and --csv: only one of them");
     return 0;
@@ -281,20 +287,44 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
     return rc;
 }
 
-static int load_and_simulate(struct sim_args *a, struct err *err)
+static int on_cluster(struct sim_args *a, const struct trace *trace, struct err *err)
 {
     struct cluster cluster;
-    struct trace trace;
     int rc = cluster_load(a->cluster, &cluster, err);
 
     if (rc < 0)
         return rc;
-    rc = trace_load(a->trace, &trace, err);
-    if (rc == 0) {
-        rc = simulate(a, &trace, &cluster, err);
-        trace_done(&trace);
-    }
+    rc = simulate(a, trace, &cluster, err);
     cluster_done(&cluster);
+    return rc;
+}
+
+static int on_partition(struct sim_args *a, const struct trace *trace, struct err *err)
+{
+    struct partition partition;
+    int64_t share_pct = 100;
+    int rc = 0;
+
+    if (a->partition_share != NULL)
+        rc = read_number("partition-share", a->partition_share, 1, 100000, &share_pct, err);
+    rc = rc < 0 ? rc : partition_make(&partition, a->partition, (uint32_t)share_pct, trace, err);
+    if (rc < 0)
+        return rc;
+    a->run.partition = &partition;
+    rc = simulate(a, trace, &partition.cluster, err);
+    partition_done(&partition);
+    return rc;
+}
+
+static int load_and_simulate(struct sim_args *a, struct err *err)
+{
+    struct trace trace;
+    int rc = trace_load(a->trace, &trace, err);
+
+    if (rc < 0)
+        return rc;
+    rc = a->partition != NULL ? on_partition(a, &trace, err) : on_cluster(a, &trace, err);
+    trace_done(&trace);
     return rc;
 }
 

@@ -48,3 +48,11 @@ void job_request_make(enum trace_format format, const struct trace_job *job, uin
         .remaining_us = -1,
     };
 }
+
+void job_request_label(struct job_request *request, const char *const *label)
+{
+    for (uint32_t g = 0; g < request->layout.group_count; g++) {
+        request->groups[g].labels = label;
+        request->groups[g].label_count = label != NULL ? 1 : 0;
+    }
+}

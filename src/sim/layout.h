@@ -17,3 +17,6 @@ struct job_request {
  * one smaller task for the rest. node_gpus: of the largest node of the cluster. */
 void job_request_make(enum trace_format format, const struct trace_job *job, uint64_t id,
                       uint32_t node_gpus, struct job_request *out);
+
+/* Every task asks for this one label as well; it must live as long as the request. */
+void job_request_label(struct job_request *request, const char *const *label);

@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "core/view.h"
 #include "sim/mix.h"
+#include "sim/partition.h"
 #include "sim/protocol.h"
 
 #define EXIT_TOLD_TO_STOP 143 /* 128 + SIGTERM */
@@ -85,6 +86,9 @@ static int submit(struct run *run, uint32_t job, struct err *err)
 
     job_request_make(run->workload.trace->format, run->jobs[job].row, (uint64_t)job + 1,
                      run->node_gpus, &request);
+    if (run->options->partition != NULL)
+        job_request_label(&request,
+                          partition_label(run->options->partition, run->jobs[job].row->queue));
     request.spec.remaining_us = run->jobs[job].duration_us;
     if (run->protocol->shape_job != NULL) {
         const int rc = run->protocol->shape_job(run, job, &request, err);

@@ -240,9 +240,6 @@ __attribute__((unused)) static const struct order_policy by_queue = {
 __attribute__((unused)) static const struct order_policy by_attained = {
     .name = "test-attained", .preempts = PREEMPT_TAKE, .recheck_us = 1000000,
     .key = key_attained, ORDER_HOOKS};
-__attribute__((unused)) static const struct order_policy repacked = {
-    .name = "test-repack", .preempts = PREEMPT_REPACK, .key = key_queue, ORDER_HOOKS};
-
 /* ---- the bed ---- */
 
 struct bed {
@@ -374,7 +371,7 @@ static inline struct group_spec ask_group(const struct ask *ask)
 static inline void bed_submit(struct bed *bed, const struct ask *ask)
 {
     const struct group_spec group = ask_group(ask);
-    const struct job_layout_spec layout = {&group, 1, 1000000};
+    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
 
     bed_apply(bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
                                    .job = {.id = ask->id,
@@ -393,7 +390,7 @@ static inline void bed_submit_groups(struct bed *bed, uint64_t id, const struct 
                                      uint32_t count)
 {
     struct group_spec groups[GANG_GROUPS_MAX];
-    const struct job_layout_spec layout = {groups, count, 1000000};
+    const struct job_layout_spec layout = {.groups = groups, .group_count = count, .slowdown_ppm = 1000000};
 
     for (uint32_t i = 0; i < count; i++)
         groups[i] = ask_group(&asks[i]);
