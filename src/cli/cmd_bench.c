@@ -15,8 +15,8 @@
 #include "sim/bench.h"
 #include "wire/json_out.h"
 
-#define SIZES_MAX 16u
-#define NODES_LIMIT 1000000
+#define SIZES_MAX    16u
+#define NODES_LIMIT  1000000
 #define POLICIES_MAX 16u
 
 struct bench_args {

@@ -17,8 +17,8 @@
 #include "sim/protocol.h"
 #include "sim/run.h"
 
-#define RUNS_MAX 10000u
-#define LIST_MAX 64u
+#define RUNS_MAX       10000u
+#define LIST_MAX       64u
 #define ARRIVE_PCT_MAX 1000
 
 struct list {
@@ -57,25 +57,33 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
          &a->cluster, NULL},
         {"trace", "FILE[:NAME]", "jobs: openb, muri, pollux, philly or generic CSV, also .gz",
          &a->trace, NULL},
-        {"partition", "FILE", "each queue alone on its nodes of FILE (vc,nodes_8gpu); instead of "
-                              "--cluster", &a->partition, NULL},
+        {"partition", "FILE",
+         "each queue alone on its nodes of FILE (vc,nodes_8gpu); instead of "
+         "--cluster",
+         &a->partition, NULL},
         {"partition-share", "PCT", "of these nodes (default 100)", &a->partition_share, NULL},
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
-        {"arrive-until", "PCT", "pods arrive in random order until so much GPU compute was "
-                                "asked for, and stay; 0: use the trace's times (default 130 for "
-                                "openb, else 0)", &a->arrive_until, NULL},
+        {"arrive-until", "PCT",
+         "pods arrive in random order until so much GPU compute was "
+         "asked for, and stay; 0: use the trace's times (default 130 for "
+         "openb, else 0)",
+         &a->arrive_until, NULL},
         {"steady", "PCT", "jobs come and go at this load instead", &a->steady, NULL},
         {"lifetimes", "N", "mean lifetimes measured with --steady (default 5)", &a->lifetimes,
          NULL},
         {"restart-cost", "TIME", "a job runs so much longer after each restart (default 60s)",
          &a->restart_cost, NULL},
-        {"checkpoint-every", "TIME", "what was done since the last one is lost when a job stops; "
-                                     "0s: nothing is (default 0s)", &a->checkpoint_every, NULL},
+        {"checkpoint-every", "TIME",
+         "what was done since the last one is lost when a job stops; "
+         "0s: nothing is (default 0s)",
+         &a->checkpoint_every, NULL},
         {"protocol", "NAME", "how jobs make progress (default none)", &a->protocol, NULL},
-        {"mix", "trace|learned", "what fgd knows of the demand: the trace's shapes in advance, "
-                                 "or what has arrived (default learned)", &a->mix, NULL},
+        {"mix", "trace|learned",
+         "what fgd knows of the demand: the trace's shapes in advance, "
+         "or what has arrived (default learned)",
+         &a->mix, NULL},
         {"events", "FILE", "record the events of the run, for berth replay; one run only",
          &a->events, NULL},
         {"check", NULL, "check all rules after every step (slow)", NULL, &a->check},
@@ -97,7 +105,8 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
     if (left > 0)
         return err_set(err, -EINVAL, "'%s': is no option", argv[1]);
     if ((a->cluster == NULL) == (a->partition == NULL) || a->trace == NULL)
-        return err_set(err, -EINVAL, "--trace and one of --cluster, --partition are needed; "
+        return err_set(err, -EINVAL,
+                       "--trace and one of --cluster, --partition are needed; "
                        "--help shows how");
     if (a->json && a->csv)
         return err_set(err, -EINVAL, "--json and --csv: only one of them");
@@ -118,11 +127,11 @@ static int split(struct list *list, const char *option, const char *text, struct
 
 static int read_lists(struct sim_args *a, struct err *err)
 {
-    int rc = split(&a->policies, "policy",
-                   a->policy != NULL ? a->policy : placement_at(0)->name, err);
+    int rc =
+        split(&a->policies, "policy", a->policy != NULL ? a->policy : placement_at(0)->name, err);
 
-    rc = rc < 0 ? rc : split(&a->orders, "order", a->order != NULL ? a->order : order_at(0)->name,
-                             err);
+    rc = rc < 0 ? rc
+                : split(&a->orders, "order", a->order != NULL ? a->order : order_at(0)->name, err);
     if (rc < 0)
         return rc;
     for (uint32_t i = 0; i < a->policies.count; i++)
@@ -181,8 +190,9 @@ static int read_args(struct sim_args *a, struct err *err)
 
     a->run.restart_cost_us = 60000000;
     rc = rc < 0 ? rc : read_time("restart-cost", a->restart_cost, &a->run.restart_cost_us, err);
-    rc = rc < 0 ? rc : read_time("checkpoint-every", a->checkpoint_every,
-                                 &a->run.checkpoint_every_us, err);
+    rc = rc < 0
+             ? rc
+             : read_time("checkpoint-every", a->checkpoint_every, &a->run.checkpoint_every_us, err);
     rc = rc < 0 ? rc : read_workload(a, err);
     if (rc < 0)
         return rc;

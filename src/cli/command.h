@@ -2,9 +2,9 @@
 /* command.h - the commands of berth: one file each, one line in main.c's table. */
 #pragma once
 
-#define EXIT_OK 0
+#define EXIT_OK     0
 #define EXIT_BROKEN 1 /* the world failed: a rule broken, a file that cannot be written */
-#define EXIT_USAGE 2  /* bad input: one line on standard error says which */
+#define EXIT_USAGE  2 /* bad input: one line on standard error says which */
 
 struct command {
     const char *name;

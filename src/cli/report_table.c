@@ -104,9 +104,11 @@ static void print(struct libscols_table *table)
 
 static void print_fill(const struct line *lines, uint32_t count)
 {
-    static const char *const names[] = {"TRACE", "POLICY", "RUNS", "UNALLOCATED %", "AT 95 %",
-                                        "AT THE END: ALLOCATED %", "FRAGMENTED %", "FAILED",
-                                        "CPU s", NULL};
+    static const char *const names[] = {"TRACE",        "POLICY",
+                                        "RUNS",         "UNALLOCATED %",
+                                        "AT 95 %",      "AT THE END: ALLOCATED %",
+                                        "FRAGMENTED %", "FAILED",
+                                        "CPU s",        NULL};
     struct libscols_table *table = table_new(names, 2);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -130,10 +132,11 @@ static void print_fill(const struct line *lines, uint32_t count)
 
 static void print_times(const struct line *lines, uint32_t count)
 {
-    static const char *const names[] = {
-        "TRACE", "POLICY", "ORDER", "RUNS", "ALLOCATED %", "FINISHED", "WAITING", "JCT MEAN s",
-        "P50", "P95", "P99", "WAIT MEAN s", "P50", "P95", "P99", "MAKESPAN s", "PREEMPTIONS",
-        "FRAGMENTED %", "CPU s", NULL};
+    static const char *const names[] = {"TRACE",       "POLICY",       "ORDER",   "RUNS",
+                                        "ALLOCATED %", "FINISHED",     "WAITING", "JCT MEAN s",
+                                        "P50",         "P95",          "P99",     "WAIT MEAN s",
+                                        "P50",         "P95",          "P99",     "MAKESPAN s",
+                                        "PREEMPTIONS", "FRAGMENTED %", "CPU s",   NULL};
     struct libscols_table *table = table_new(names, 3);
 
     for (uint32_t i = 0; i < count; i++) {

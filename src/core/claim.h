@@ -12,8 +12,7 @@ struct core;
 /* The claim of a PENDING job: the places that the trial's log took in [first, end). Call it with
  * a copy of these entries, after the trial was undone. */
 struct trial_item;
-void claim_make(struct core *core, uint32_t job, const struct trial_item *places,
-                uint32_t count);
+void claim_make(struct core *core, uint32_t job, const struct trial_item *places, uint32_t count);
 
 /* Give the places back; nothing happens if it has no claim. */
 void claim_drop(struct core *core, uint32_t job);

@@ -15,8 +15,7 @@ static int config_check(const struct core_config *config, struct err *err)
     if (config->placement == NULL || config->order == NULL)
         return err_set(err, -EINVAL, "configuration: a placement and an order must be named");
     if (config->order->hysteresis_ppm < 1)
-        return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0",
-                       config->order->name);
+        return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0", config->order->name);
     if (config->repack >= REPACK_COUNT)
         return err_set(err, -EINVAL, "configuration: repack: must be 0 to %d", REPACK_COUNT - 1);
     if (config->migrate_wait_us < 0)
@@ -150,8 +149,8 @@ struct core *core_clone(const struct core *src)
     pending_copy(&dst->pending, &src->pending);
     fits_copy(&dst->fits, &src->fits);
     index_copy(&dst->index, &src->index);
-    dst->placement_state = copy_policy(src->placement_state, src->placement->state_size,
-                                       src->placement->copy);
+    dst->placement_state =
+        copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
     dst->order_state = copy_policy(src->order_state, src->order->state_size, src->order->copy);
     dst->unsettled = mem_copy(src->unsettled, src->unsettled_cap, sizeof *src->unsettled);
     dst->claimants = mem_copy(src->claimants, src->claimant_cap, sizeof *src->claimants);

@@ -32,13 +32,14 @@ struct core_config {
     uint64_t seed;                            /* for policies that draw */
     const int64_t *order_options;             /* [order_option_count] or NULL; copied by init */
     uint32_t order_option_count;
-    const struct group_spec *mix;             /* [mix_count] demand known in advance, or NULL; */
-    uint32_t mix_count;                       /* its `tasks` says how many of each */
+    const struct group_spec *mix; /* [mix_count] demand known in advance, or NULL; */
+    uint32_t mix_count;           /* its `tasks` says how many of each */
     enum repack repack;
-    int64_t migrate_wait_us; /* with REPACK_KEEP: a job moves to a faster layout only after running so long; */
+    int64_t migrate_wait_us; /* with REPACK_KEEP: a job moves to a faster layout only after running
+                                so long; */
     uint32_t migrate_gain_ppm; /* and only if it gets faster by this; 0 = jobs never move */
-    uint32_t nodes_max; /* 0 = NODES_MAX */
-    uint32_t jobs_max;  /* jobs not finished yet; 0 = JOBS_MAX */
+    uint32_t nodes_max;        /* 0 = NODES_MAX */
+    uint32_t jobs_max;         /* jobs not finished yet; 0 = JOBS_MAX */
 };
 
 /* NULL with err set if the configuration is out of range. Owns a copy of what it needs. */

@@ -11,17 +11,17 @@
 #include "core/limits.h"
 
 enum event_type {
-    EVENT_NODE_UPSERTED,  /* a node joined, or its description changed */
-    EVENT_NODE_REMOVED,   /* it is gone, with every task on it (told as lost tasks before) */
-    EVENT_GPU_HEALTH,     /* one GPU was lost, or came back */
+    EVENT_NODE_UPSERTED, /* a node joined, or its description changed */
+    EVENT_NODE_REMOVED,  /* it is gone, with every task on it (told as lost tasks before) */
+    EVENT_GPU_HEALTH,    /* one GPU was lost, or came back */
     EVENT_JOB_SUBMITTED,
     EVENT_JOB_CANCELLED,
-    EVENT_TASK_STARTED,   /* with the GPUs really taken */
-    EVENT_TASK_EXITED,    /* of itself, or as it was told to */
-    EVENT_TASK_LOST,      /* with its node or GPU; the job waits again */
-    EVENT_JOB_PROGRESS,   /* an oracle says what is left (simulator only) */
+    EVENT_TASK_STARTED, /* with the GPUs really taken */
+    EVENT_TASK_EXITED,  /* of itself, or as it was told to */
+    EVENT_TASK_LOST,    /* with its node or GPU; the job waits again */
+    EVENT_JOB_PROGRESS, /* an oracle says what is left (simulator only) */
     EVENT_TIME_PASSED,
-    EVENT_STEPPED,        /* a mark in event files: the core was stepped here */
+    EVENT_STEPPED, /* a mark in event files: the core was stepped here */
     EVENT_TYPE_COUNT,
 };
 
@@ -39,13 +39,13 @@ struct node_spec {
 
 /* One group of identical tasks. */
 struct group_spec {
-    uint32_t tasks;           /* 1..JOB_TASKS_MAX */
-    int64_t cpu_mcpu;         /* each task */
+    uint32_t tasks;   /* 1..JOB_TASKS_MAX */
+    int64_t cpu_mcpu; /* each task */
     int64_t memory_bytes;
-    uint32_t gpus;            /* on one node */
-    uint32_t gpu_mgpu;        /* of each GPU, 1..1000; 0 = by gpu_memory_bytes; 1000 = whole.
-                               * Neither stated means whole devices */
-    int64_t gpu_memory_bytes; /* of each GPU; 0 = in proportion to gpu_mgpu */
+    uint32_t gpus;             /* on one node */
+    uint32_t gpu_mgpu;         /* of each GPU, 1..1000; 0 = by gpu_memory_bytes; 1000 = whole.
+                                * Neither stated means whole devices */
+    int64_t gpu_memory_bytes;  /* of each GPU; 0 = in proportion to gpu_mgpu */
     const char *const *models; /* [model_count] allowed GPU models, none = any */
     uint32_t model_count;
     const char *const *labels; /* [label_count] "key=value", all are required */
@@ -76,25 +76,25 @@ struct event {
     enum event_type type;
     int64_t at_us;
     union {
-        struct node_spec node;    /* NODE_UPSERTED */
-        const char *node_name;    /* NODE_REMOVED */
+        struct node_spec node; /* NODE_UPSERTED */
+        const char *node_name; /* NODE_REMOVED */
         struct {
             const char *node;
-            uint32_t gpu;         /* index on the node */
+            uint32_t gpu; /* index on the node */
             enum gpu_health health;
-        } gpu;                    /* GPU_HEALTH */
-        struct job_spec job;      /* JOB_SUBMITTED */
-        uint64_t job_id;          /* JOB_CANCELLED */
+        } gpu;               /* GPU_HEALTH */
+        struct job_spec job; /* JOB_SUBMITTED */
+        uint64_t job_id;     /* JOB_CANCELLED */
         struct {
             uint64_t job_id;
-            uint32_t task;        /* index in the job, 0.. */
-            const char *node;     /* TASK_STARTED: where; "" = as decided */
-            uint64_t gpu_mask;    /* TASK_STARTED: GPUs really taken, with `node` */
-            int32_t exit_code;    /* TASK_EXITED: 0 = well */
-        } task;                   /* TASK_STARTED, TASK_EXITED, TASK_LOST */
+            uint32_t task;     /* index in the job, 0.. */
+            const char *node;  /* TASK_STARTED: where; "" = as decided */
+            uint64_t gpu_mask; /* TASK_STARTED: GPUs really taken, with `node` */
+            int32_t exit_code; /* TASK_EXITED: 0 = well */
+        } task;                /* TASK_STARTED, TASK_EXITED, TASK_LOST */
         struct {
             uint64_t job_id;
             int64_t remaining_us;
-        } progress;               /* JOB_PROGRESS */
+        } progress; /* JOB_PROGRESS */
     };
 };

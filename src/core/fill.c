@@ -134,8 +134,7 @@ static void fill_in_order(struct core *core, struct contest *c, struct decisions
             victims_known = true;
         }
         if (core->jobs.rows[first.job].victims > 0 ||
-            (core->order->preempts == PREEMPT_TAKE &&
-             preempt_for(core, first.job, first.key, out)))
+            (core->order->preempts == PREEMPT_TAKE && preempt_for(core, first.job, first.key, out)))
             core->pending.buckets[gang].reason = REASON_VICTIMS;
         contest_drop_first(core, c);
     }

@@ -54,8 +54,7 @@ static uint32_t gpu_with(const struct core *core, uint32_t node, uint32_t mgpu, 
         if (nodes_gpu_free_mgpu(&core->nodes, node, i) == mgpu &&
             nodes_gpu_free_bytes(&core->nodes, node, i) == bytes)
             return i;
-    check(!"a state's GPU is on its nodes");
-    return 0;
+    check_failed("a state's GPU is on its nodes", __FILE__, __LINE__);
 }
 
 /* The fitting GPU outside `taken` with the least, or the most, left. */

@@ -14,8 +14,8 @@ struct fit {
 };
 
 struct fits {
-    struct fit *table;              /* [shape_cap * class_cap] */
-    uint32_t *known;                /* [shape_cap] classes that are worked out for each shape */
+    struct fit *table; /* [shape_cap * class_cap] */
+    uint32_t *known;   /* [shape_cap] classes that are worked out for each shape */
     uint32_t shape_cap, class_cap;
 };
 

@@ -39,7 +39,7 @@ struct core {
     void *order_state;     /* [order->state_size] */
     uint32_t *unsettled;   /* jobs that a step must look at: cancelled, failed, or lost a task */
     uint32_t unsettled_count, unsettled_cap;
-    uint32_t *claimants;   /* jobs that others were stopped for; they go first */
+    uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
 
     /* what follows from the facts; in no digest */

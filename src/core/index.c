@@ -10,9 +10,9 @@
 #include "core/job.h"
 #include "core/nodeset.h"
 
-#define RING_MIN 4096u
+#define RING_MIN     4096u
 #define RING_PER_ROW 4u /* reading a record is many times cheaper than judging a state */
-#define HEADS_MIN 256u
+#define HEADS_MIN    256u
 
 /* The contents of a state while it is looked up. */
 struct state_key {

@@ -23,7 +23,7 @@ struct state {
     uint32_t whole_free;
     uint32_t free_mgpu;
     uint32_t largest_mgpu; /* of one GPU */
-    uint64_t changed_at; /* its last record is that of this number */
+    uint64_t changed_at;   /* its last record is that of this number */
     uint64_t hash;
     uint64_t kinds;
     int64_t cpu_free_mcpu;
@@ -38,10 +38,10 @@ struct filter {
     uint32_t memory_free; /* units of 2^FILTER_MEMORY_SHIFT bytes, at most UINT32_MAX */
     uint16_t largest_mgpu;
     uint16_t whole_free;
-    uint32_t live;        /* 0: a later change of the same state makes this one untrue */
+    uint32_t live; /* 0: a later change of the same state makes this one untrue */
 };
 
-#define FILTER_CPU_SHIFT 4
+#define FILTER_CPU_SHIFT    4
 #define FILTER_MEMORY_SHIFT 24
 
 /* A state as it is judged: what a policy that looks at totals needs to know. */
@@ -59,20 +59,20 @@ struct change {
 struct index {
     bool sees_kinds;
     struct state *rows;
-    uint32_t count, cap;   /* rows, unused ones included */
-    uint32_t live;         /* rows in use */
-    uint32_t free_first;   /* list of unused rows through `next` */
-    uint16_t *gpu_mgpu;    /* [cap * stride] */
-    int64_t *gpu_bytes;    /* [cap * stride] */
-    uint32_t stride;       /* most GPUs of a node so far */
-    uint32_t *heads;       /* [head_count] rows by hash */
-    uint32_t head_count;   /* a power of two */
+    uint32_t count, cap;    /* rows, unused ones included */
+    uint32_t live;          /* rows in use */
+    uint32_t free_first;    /* list of unused rows through `next` */
+    uint16_t *gpu_mgpu;     /* [cap * stride] */
+    int64_t *gpu_bytes;     /* [cap * stride] */
+    uint32_t stride;        /* most GPUs of a node so far */
+    uint32_t *heads;        /* [head_count] rows by hash */
+    uint32_t head_count;    /* a power of two */
     struct filter *filters; /* [ring_count] */
-    struct change *ring;   /* [ring_count] the changes that the filters are of */
-    uint32_t ring_count;   /* a power of two */
-    uint64_t changes;      /* records ever written */
-    uint64_t whole_free;   /* GPUs that nobody uses, over all nodes */
-    uint64_t gains;        /* how often a node got more free; what did not fit may fit now */
+    struct change *ring;    /* [ring_count] the changes that the filters are of */
+    uint32_t ring_count;    /* a power of two */
+    uint64_t changes;       /* records ever written */
+    uint64_t whole_free;    /* GPUs that nobody uses, over all nodes */
+    uint64_t gains;         /* how often a node got more free; what did not fit may fit now */
 };
 
 void index_init(struct index *x, bool sees_kinds);

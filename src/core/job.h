@@ -13,10 +13,10 @@
 
 #include "core/limits.h"
 
-#define ROW_NONE UINT32_MAX
-#define TIME_NONE INT64_MAX
+#define ROW_NONE          UINT32_MAX
+#define TIME_NONE         INT64_MAX
 #define REMAINING_UNKNOWN (-1)
-#define JOB_NONE UINT64_MAX /* no job has this id */
+#define JOB_NONE          UINT64_MAX /* no job has this id */
 
 enum job_state {
     JOB_FREE, /* the row is not in use */
@@ -30,14 +30,14 @@ enum job_state {
 };
 
 enum reason {
-    REASON_NONE,      /* not waiting */
-    REASON_NEW,       /* submitted after the last step */
-    REASON_NEVER,     /* no node of this cluster could hold a task of it, even empty */
-    REASON_ROOM,      /* no node it may use has room for a task of it now (explain.h says what
-                       * is short) */
-    REASON_GANG,      /* some tasks would fit, but not all of them together */
-    REASON_ORDER,     /* an earlier job holds back all behind it */
-    REASON_VICTIMS,   /* waits for preempted jobs to leave */
+    REASON_NONE,    /* not waiting */
+    REASON_NEW,     /* submitted after the last step */
+    REASON_NEVER,   /* no node of this cluster could hold a task of it, even empty */
+    REASON_ROOM,    /* no node it may use has room for a task of it now (explain.h says what
+                     * is short) */
+    REASON_GANG,    /* some tasks would fit, but not all of them together */
+    REASON_ORDER,   /* an earlier job holds back all behind it */
+    REASON_VICTIMS, /* waits for preempted jobs to leave */
     REASON_COUNT,
 };
 
@@ -48,29 +48,29 @@ struct job {
     uint64_t id;       /* the user's, never reused */
     uint64_t sequence; /* order of submission, kept when it waits again */
     enum job_state state;
-    uint32_t gang;     /* what it asks for */
-    uint32_t layout;   /* which of the gang's layouts it runs in; 0 while pending */
+    uint32_t gang;              /* what it asks for */
+    uint32_t layout;            /* which of the gang's layouts it runs in; 0 while pending */
     uint32_t queue, user, name; /* name ids */
     uint32_t task_count;        /* of that layout */
     uint32_t task_first;        /* row of its first task; ROW_NONE while pending without a claim */
     uint32_t tasks_started, tasks_left; /* settled by events since the last start */
-    bool cancelled;      /* when it has stopped, it is gone */
-    bool failed;         /* a task ended badly */
-    bool lost;           /* a task was lost: it must start again */
-    bool preempted;      /* it was told to give way, and waits again when it has left */
-    bool moving;         /* it was stopped to start elsewhere: compared as if it ran on */
-    bool unsettled;      /* the next step must look at it */
-    uint32_t victims;    /* jobs that were told to stop for it and have not left */
-    uint64_t claimant;   /* id of the job that this one was told to stop for, JOB_NONE */
+    bool cancelled;                     /* when it has stopped, it is gone */
+    bool failed;                        /* a task ended badly */
+    bool lost;                          /* a task was lost: it must start again */
+    bool preempted;    /* it was told to give way, and waits again when it has left */
+    bool moving;       /* it was stopped to start elsewhere: compared as if it ran on */
+    bool unsettled;    /* the next step must look at it */
+    uint32_t victims;  /* jobs that were told to stop for it and have not left */
+    uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
     int64_t submit_us;
-    int64_t start_us;    /* of this run; TIME_NONE unless RUNNING or STOPPING */
-    int64_t attained_us; /* run time of earlier runs, kept over preemption */
-    int64_t remaining_us; /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
-                           * since then less by the time it ran, see job_remaining_us() */
+    int64_t start_us;        /* of this run; TIME_NONE unless RUNNING or STOPPING */
+    int64_t attained_us;     /* run time of earlier runs, kept over preemption */
+    int64_t remaining_us;    /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
+                              * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     enum reason reason;
-    uint32_t active_at;  /* where it is in jobs.active, while it holds GPUs */
+    uint32_t active_at; /* where it is in jobs.active, while it holds GPUs */
 };
 
 /* Run time so far, this run included. */
@@ -99,6 +99,6 @@ struct task {
     uint32_t shape;
     uint64_t gpu_mask; /* bit i: GPU i of the node */
     bool started, left;
-    bool claimed; /* not running: room kept for a waiting job, see claim.h */
+    bool claimed;                  /* not running: room kept for a waiting job, see claim.h */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

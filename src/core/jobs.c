@@ -119,8 +119,8 @@ static void digest_task(struct digest *d, const struct task *task)
     digest_u32(d, task->node);
     digest_u32(d, task->shape);
     digest_u64(d, task->gpu_mask);
-    digest_u32(d, (uint32_t)task->started | (uint32_t)task->left << 1 |
-                      (uint32_t)task->claimed << 2);
+    digest_u32(d,
+               (uint32_t)task->started | (uint32_t)task->left << 1 | (uint32_t)task->claimed << 2);
 }
 
 static void digest_job(struct digest *d, const struct jobs *j, const struct job *job)
@@ -138,9 +138,9 @@ static void digest_job(struct digest *d, const struct jobs *j, const struct job 
     digest_u32(d, job->task_count);
     digest_u32(d, job->tasks_started);
     digest_u32(d, job->tasks_left);
-    digest_u32(d, (uint32_t)job->cancelled | (uint32_t)job->failed << 1 |
-                      (uint32_t)job->lost << 2 | (uint32_t)job->unsettled << 3 |
-                      (uint32_t)job->preempted << 4 | (uint32_t)job->moving << 5);
+    digest_u32(d, (uint32_t)job->cancelled | (uint32_t)job->failed << 1 | (uint32_t)job->lost << 2 |
+                      (uint32_t)job->unsettled << 3 | (uint32_t)job->preempted << 4 |
+                      (uint32_t)job->moving << 5);
     digest_u32(d, job->victims);
     digest_u64(d, job->claimant);
     digest_i64(d, job->submit_us);

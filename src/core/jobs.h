@@ -14,8 +14,8 @@ struct jobs {
     uint32_t count, cap, next_free_cap, free_first, live;
     struct map by_id;
     uint64_t submitted; /* next sequence number */
-    uint32_t pending;    /* how many wait */
-    uint32_t *active;    /* [active_count] STARTING, RUNNING and STOPPING, in no order */
+    uint32_t pending;   /* how many wait */
+    uint32_t *active;   /* [active_count] STARTING, RUNNING and STOPPING, in no order */
     uint32_t active_count, active_cap;
     struct task *tasks;  /* blocks of a job's tasks, one after the other */
     uint32_t *task_free; /* [task_size] first row of a list of free blocks of that many tasks */

@@ -21,7 +21,8 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
 /* STARTING or RUNNING -> STOPPING. Adds the decision. */
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out);
 
-/* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone. */
+/* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone.
+ */
 void job_task_left(struct core *core, uint32_t job, uint32_t task_index);
 
 /* The next step must look at it. */

@@ -47,8 +47,7 @@ static uint32_t spec_class(struct core *core, const struct node_spec *spec)
     class.gpu_memory_bytes = spec->gpu_memory_bytes;
     class.cpu_mcpu = spec->cpu_mcpu;
     class.memory_bytes = spec->memory_bytes;
-    class.label_count =
-        terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
+    class.label_count = terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
     return nodes_class(&core->nodes, &class);
 }
 

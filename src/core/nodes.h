@@ -22,10 +22,10 @@ struct gpu_book {
 
 struct node {
     bool in_use;
-    uint32_t name;     /* name id */
+    uint32_t name; /* name id */
     uint32_t class_id;
-    uint32_t order;    /* 0 = the first node that ever joined */
-    uint32_t state;    /* row of the index, ROW_NONE while not placeable */
+    uint32_t order;     /* 0 = the first node that ever joined */
+    uint32_t state;     /* row of the index, ROW_NONE while not placeable */
     uint32_t gpu_first; /* row of its first GPU book */
     uint32_t gpu_room;  /* GPU books that it owns, >= the class's gpu_count */
     uint32_t first_task;
@@ -44,8 +44,8 @@ struct nodes {
     struct node *rows;
     uint32_t count, cap; /* rows, free ones included */
     uint32_t in_use;
-    uint32_t joined;     /* nodes that ever joined */
-    uint16_t *kinds;     /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
+    uint32_t joined; /* nodes that ever joined */
+    uint16_t *kinds; /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
     bool sees_kinds;
     struct gpu_book *gpus;
     uint32_t gpu_count, gpu_cap;

@@ -21,10 +21,10 @@ struct waiting {
 struct bucket {
     struct waiting *heap; /* [count] first job first */
     uint32_t count, cap;
-    uint32_t open_at;     /* place in the list of buckets that hold jobs */
-    uint64_t refused_at;  /* index gains when it did not fit, NOT_REFUSED if never */
-    enum reason reason;   /* why its first job waits */
-    enum reason told;     /* what the last note said */
+    uint32_t open_at;    /* place in the list of buckets that hold jobs */
+    uint64_t refused_at; /* index gains when it did not fit, NOT_REFUSED if never */
+    enum reason reason;  /* why its first job waits */
+    enum reason told;    /* what the last note said */
 };
 
 #define NOT_REFUSED UINT64_MAX
@@ -32,9 +32,9 @@ struct bucket {
 struct pending {
     struct bucket *buckets; /* [count] by gang */
     uint32_t count, cap;
-    uint32_t *open;         /* [open_count] buckets that hold jobs, in no order */
+    uint32_t *open; /* [open_count] buckets that hold jobs, in no order */
     uint32_t open_count, open_cap;
-    uint32_t *place;        /* [place_cap] by job row: where it is in its bucket's heap */
+    uint32_t *place; /* [place_cap] by job row: where it is in its bucket's heap */
     uint32_t place_cap;
 };
 

@@ -4,7 +4,8 @@
  * A policy is a const table of functions over a state that the core owns. The state is one flat
  * block of `state_size` bytes that may own heap memory (init, done and copy know it). A policy is
  * pure: no clock, no chance but a seed, no I/O; equal histories give equal answers.
- * To add one: a file src/policy/place_NAME.c or order_NAME.c and a line in src/policy/registry.c. */
+ * To add one: a file src/policy/place_NAME.c or order_NAME.c and a line in src/policy/registry.c.
+ */
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,14 +24,14 @@ struct job;  /* core/job.h; read only */
 struct state_view {
     const struct node_class *class;
     uint32_t class_id;
-    uint32_t gpu_count;              /* GPUs of the node, lost ones included (their free is 0) */
-    uint32_t whole_free;             /* GPUs that nobody uses */
-    uint32_t free_mgpu;              /* sum over the GPUs */
-    int64_t cpu_free_mcpu;           /* 0 or more */
-    int64_t memory_free_bytes;       /* 0 or more */
-    const uint16_t *gpu_free_mgpu;   /* [gpu_count] 0..1000, ascending */
-    const int64_t *gpu_free_bytes;   /* [gpu_count] same order; all 0 where memory is unknown */
-    uint64_t kinds;                  /* bit 0: shares run here, bit k: k-GPU tasks (k <= 63) */
+    uint32_t gpu_count;            /* GPUs of the node, lost ones included (their free is 0) */
+    uint32_t whole_free;           /* GPUs that nobody uses */
+    uint32_t free_mgpu;            /* sum over the GPUs */
+    int64_t cpu_free_mcpu;         /* 0 or more */
+    int64_t memory_free_bytes;     /* 0 or more */
+    const uint16_t *gpu_free_mgpu; /* [gpu_count] 0..1000, ascending */
+    const int64_t *gpu_free_bytes; /* [gpu_count] same order; all 0 where memory is unknown */
+    uint64_t kinds;                /* bit 0: shares run here, bit k: k-GPU tasks (k <= 63) */
 };
 
 /* One task's request against that state. */
@@ -42,8 +43,8 @@ struct request {
 
 /* What the core tells a placement policy at the start. */
 struct placement_config {
-    uint64_t seed;                    /* for policies that draw (random) */
-    const struct placement_mix *mix;  /* shapes known in advance, or NULL: learn them */
+    uint64_t seed;                   /* for policies that draw (random) */
+    const struct placement_mix *mix; /* shapes known in advance, or NULL: learn them */
 };
 
 /* A demand known in advance (for the published runs): shapes and how many of each. */
@@ -63,15 +64,15 @@ struct placement_policy {
     const char *summary; /* one line for --help */
     size_t state_size;   /* 0 = none; the state comes zeroed to init */
     enum placement_tie tie;
-    bool totals_only;    /* score looks at no single GPU and leaves out_slot alone: shares then go
-                          * to the fitting GPU with the least left. Judging is cheaper so */
-    bool sees_kinds;     /* states that differ in `kinds` only are different states */
+    bool totals_only; /* score looks at no single GPU and leaves out_slot alone: shares then go
+                       * to the fitting GPU with the least left. Judging is cheaper so */
+    bool sees_kinds;  /* states that differ in `kinds` only are different states */
 
     /* May be NULL where there is nothing to do. */
     void (*init)(void *state, const struct placement_config *config);
     void (*done)(void *state);
-    void (*copy)(void *dst, const void *src);               /* dst is zeroed */
-    void (*digest)(const void *state, struct digest *d);    /* every field */
+    void (*copy)(void *dst, const void *src);            /* dst is zeroed */
+    void (*digest)(const void *state, struct digest *d); /* every field */
 
     /* A job was submitted: `tasks` tasks of this shape, whether or not they ever fit. Once per
      * group of the job's first layout. */
@@ -88,7 +89,8 @@ struct placement_policy {
     /* How good is it to put one such task on a node in this state? Higher is better. Called only
      * where the task fits. Must depend on nothing but its arguments and what refresh() left.
      * out_slot: for a task that shares one GPU, which of gpu_free_mgpu's entries to use (equal
-     * entries are the same); left alone, the fullest that fits; ignored otherwise. Called very often: aim at 50 ns. */
+     * entries are the same); left alone, the fullest that fits; ignored otherwise. Called very
+     * often: aim at 50 ns. */
     int64_t (*score)(const void *state, const struct core *core, const struct state_view *view,
                      const struct request *request, uint32_t *out_slot);
 
@@ -119,11 +121,11 @@ struct order_policy {
     const char *summary;
     size_t state_size;
     enum order_preempts preempts;
-    bool blocks;              /* a job that does not fit holds back all behind it */
-    bool oracle;              /* needs remaining_us, which only a simulator knows */
-    uint32_t hysteresis_ppm;  /* a running job's key * 1000000 / this is what is compared;
-                               * 1000000 = no hysteresis */
-    int64_t recheck_us;       /* step again after this long while a job waits; 0 = no need */
+    bool blocks;             /* a job that does not fit holds back all behind it */
+    bool oracle;             /* needs remaining_us, which only a simulator knows */
+    uint32_t hysteresis_ppm; /* a running job's key * 1000000 / this is what is compared;
+                              * 1000000 = no hysteresis */
+    int64_t recheck_us;      /* step again after this long while a job waits; 0 = no need */
 
     void (*init)(void *state, const struct order_config *config);
     void (*done)(void *state);
@@ -134,9 +136,10 @@ struct order_policy {
      * Called after the core's own tables have changed. All may be NULL. */
     void (*submitted)(void *state, const struct core *core, uint32_t job);
     void (*started)(void *state, const struct core *core, uint32_t job);
-    void (*stopped)(void *state, const struct core *core, uint32_t job);  /* preempted, waits */
-    void (*finished)(void *state, const struct core *core, uint32_t job); /* before it is freed;
-                                                  * cancelled and failed jobs too (job->state) */
+    void (*stopped)(void *state, const struct core *core, uint32_t job); /* preempted, waits */
+    void (*finished)(void *state, const struct core *core,
+                     uint32_t job); /* before it is freed;
+                                     * cancelled and failed jobs too (job->state) */
     /* Called once at the start of each step with its time, before any key is asked. */
     void (*step)(void *state, const struct core *core, int64_t now_us);
     /* Called once at the end of each step, when all decisions are made. */

@@ -31,9 +31,9 @@ struct plan {
     uint32_t *node_first, *node_last; /* [nodes] items */
     struct plan_item {
         uint32_t task, victim, next;
-    } *items;
+    } * items;
     uint32_t item_count, item_cap;
-    bool *chosen; /* [candidate_count] */
+    bool *chosen;              /* [candidate_count] */
     struct trial_item *places; /* [place_count] where the gang goes */
     uint32_t place_count, place_cap;
 };
@@ -142,7 +142,8 @@ static int64_t node_price(const struct plan *p, uint32_t node, uint32_t shape_id
             continue; /* off already */
         room_add(core, &core->jobs.tasks[p->items[item].task], &room);
         if (victim != last)
-            price += core->shapes.gangs[core->jobs.rows[p->core->victims.list[victim].job].gang].mgpu;
+            price +=
+                core->shapes.gangs[core->jobs.rows[p->core->victims.list[victim].job].gang].mgpu;
         last = victim;
         if (room_fits(&core->shapes.shapes[shape_id], &need, &room))
             return price;

@@ -79,8 +79,7 @@ static void pack(struct core *core, struct entry *entries, uint32_t count)
 }
 
 /* May it go on where it runs? */
-static bool stays(const struct core *core, const struct entry *entry,
-                  const struct trial_item *log)
+static bool stays(const struct core *core, const struct entry *entry, const struct trial_item *log)
 {
     const struct job *row = &core->jobs.rows[entry->who.job];
 
@@ -138,8 +137,7 @@ static void start_placed(struct core *core, const struct entry *entries, uint32_
 static bool wants_one_node(const struct core *core, uint32_t job)
 {
     const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
-    const struct layout *last =
-        &core->shapes.layouts[gang->first_layout + gang->layout_count - 1];
+    const struct layout *last = &core->shapes.layouts[gang->first_layout + gang->layout_count - 1];
 
     return gang->gpus > 1 && gang->tasks == 1 && last->slowdown_ppm > 1000000;
 }

@@ -194,8 +194,7 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     return 0;
 }
 
-static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims,
-                      struct err *err)
+static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims, struct err *err)
 {
     uint32_t pending = 0, queued = 0;
 
@@ -219,8 +218,8 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
     for (uint32_t i = 0; i < core->pending.open_count; i++)
         queued += core->pending.buckets[core->pending.open[i]].count;
     if (pending != core->jobs.pending || pending != queued)
-        return err_set(err, -EINVAL, "rule 5: %u jobs wait, %u are queued, %u are counted",
-                       pending, queued, core->jobs.pending);
+        return err_set(err, -EINVAL, "rule 5: %u jobs wait, %u are queued, %u are counted", pending,
+                       queued, core->jobs.pending);
     return 0;
 }
 

@@ -43,8 +43,7 @@ static bool try_spread(struct search *s, uint32_t group, uint32_t task, uint32_t
     const uint64_t emptiest = fit_gpus(s->core, node, shape, need, FIT_MOST_LEFT);
 
     return try_place(s, group, task, node, fullest) ||
-           (fullest != emptiest && s->tries_left > 0 &&
-            try_place(s, group, task, node, emptiest));
+           (fullest != emptiest && s->tries_left > 0 && try_place(s, group, task, node, emptiest));
 }
 
 /* A share may go to any GPU with a different amount free; whole GPUs are one choice a node. */

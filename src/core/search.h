@@ -11,7 +11,7 @@
 
 struct core;
 
-#define SEARCH_TRIES 2000u
+#define SEARCH_TRIES     2000u
 #define SEARCH_TASKS_MAX 64u /* the depth of the search; larger gangs are placed greedily only */
 
 /* shapes, tasks, first_task: [group_count], in the order to place. Takes on trial; on false

@@ -77,9 +77,9 @@ static bool same_selector(const struct selector *a, const struct selector *b)
 
 static bool same_shape(const struct shape *a, const struct shape *b)
 {
-    return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes &&
-           a->gpus == b->gpus && a->gpu_mgpu == b->gpu_mgpu &&
-           a->gpu_memory_bytes == b->gpu_memory_bytes && a->selector == b->selector;
+    return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes && a->gpus == b->gpus &&
+           a->gpu_mgpu == b->gpu_mgpu && a->gpu_memory_bytes == b->gpu_memory_bytes &&
+           a->selector == b->selector;
 }
 
 static uint64_t key_start(struct digest *d, enum kind kind)
@@ -141,8 +141,7 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
     }
 }
 
-static bool same_layout(const struct shapes *s, const struct layout *a,
-                        const struct layout_spec *b)
+static bool same_layout(const struct shapes *s, const struct layout *a, const struct layout_spec *b)
 {
     if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm ||
         a->apart != b->apart)
@@ -182,8 +181,7 @@ static void gang_sum(const struct shapes *s, struct gang *gang)
     }
 }
 
-static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts,
-                         uint32_t layout_count)
+static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
 {
     struct gang gang = {.first_layout = s->layout_count, .layout_count = layout_count};
 

@@ -42,8 +42,8 @@ struct group {
 
 struct layout {
     uint32_t first_group, group_count; /* rows of shapes.groups */
-    bool apart;                          /* each task on a node of its own */
-    uint32_t slowdown_ppm;               /* run time against the best layout, 1000000 = as fast */
+    bool apart;                        /* each task on a node of its own */
+    uint32_t slowdown_ppm;             /* run time against the best layout, 1000000 = as fast */
 };
 
 struct gang {

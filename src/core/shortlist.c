@@ -103,8 +103,7 @@ static inline bool passes(const struct filter *least, const struct filter *f)
 
 static inline bool may_fit(const struct question *q, const struct change *c)
 {
-    return c->cpu_free_mcpu >= q->shape.cpu_mcpu &&
-           c->memory_free_bytes >= q->shape.memory_bytes &&
+    return c->cpu_free_mcpu >= q->shape.cpu_mcpu && c->memory_free_bytes >= q->shape.memory_bytes &&
            c->largest_mgpu >= q->shape.gpu_mgpu && (!q->whole || c->whole_free >= q->shape.gpus);
 }
 

@@ -17,7 +17,7 @@
 
 struct core;
 
-#define SHORTLIST_MIN 64u
+#define SHORTLIST_MIN  64u
 #define SHORTLIST_PART 32u /* one in so many states is kept */
 
 struct candidate {
@@ -31,10 +31,10 @@ struct candidate {
 struct shortlist {
     struct candidate *heap; /* [count] best first */
     uint32_t count, cap;
-    bool marked;            /* something worse than `mark` was left out */
+    bool marked; /* something worse than `mark` was left out */
     struct candidate mark;
-    uint64_t read;          /* changes of the index that were read */
-    uint64_t epoch;         /* of the scores; another one makes the list void. 0 = never read */
+    uint64_t read;  /* changes of the index that were read */
+    uint64_t epoch; /* of the scores; another one makes the list void. 0 = never read */
 };
 
 void shortlist_done(struct shortlist *list);

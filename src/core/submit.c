@@ -130,8 +130,8 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
         layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
                                           layout->apart != 0};
         for (uint32_t g = 0; g < layout->group_count; g++)
-            *next++ = (struct group){group_shape(core, &layout->groups[g]),
-                                     layout->groups[g].tasks};
+            *next++ =
+                (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
     }
     gang = shapes_gang(&core->shapes, layouts, spec->layout_count);
     mem_free(groups);

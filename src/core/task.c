@@ -42,12 +42,11 @@ static int taken_check(struct core *core, const struct event *event, const struc
         return err_set(err, -ENOENT, "node '%s': unknown", event->task.node);
     gpus = nodes_class_of(&core->nodes, *out_node)->gpu_count;
     if (gpus < 64 && event->task.gpu_mask >> gpus != 0)
-        return err_set(err, -EINVAL, "node '%s': has %u GPUs, mask names others",
-                       event->task.node, gpus);
+        return err_set(err, -EINVAL, "node '%s': has %u GPUs, mask names others", event->task.node,
+                       gpus);
     if ((uint32_t)__builtin_popcountll(event->task.gpu_mask) != shape->gpus)
-        return err_set(err, -EINVAL, "task %u: asked for %u GPUs, mask names %d",
-                       event->task.task, shape->gpus,
-                       __builtin_popcountll(event->task.gpu_mask));
+        return err_set(err, -EINVAL, "task %u: asked for %u GPUs, mask names %d", event->task.task,
+                       shape->gpus, __builtin_popcountll(event->task.gpu_mask));
     if (!need_on(shape, nodes_class_of(&core->nodes, *out_node), &need))
         return err_set(err, -EINVAL, "node '%s': could never hold this task", event->task.node);
     return 0;

@@ -6,5 +6,4 @@
 struct names;
 
 /* Intern, sort, and drop what is named twice. out: room for `count`. Returns how many. */
-uint32_t terms_intern(struct names *names, const char *const *texts, uint32_t count,
-                      uint32_t *out);
+uint32_t terms_intern(struct names *names, const char *const *texts, uint32_t count, uint32_t *out);

@@ -15,8 +15,7 @@ static void write(struct core *core, const struct trial_item *item)
     vec_push(t->log, t->count, t->cap, *item);
 }
 
-void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
-                uint32_t slot)
+void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot)
 {
     const struct trial_item item = {node, shape, gpu_mask, slot, false};
 
@@ -24,8 +23,7 @@ void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_m
     write(core, &item);
 }
 
-void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
-                uint32_t slot)
+void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot)
 {
     const struct trial_item item = {node, shape, gpu_mask, slot, true};
 

@@ -28,10 +28,8 @@ static inline uint32_t trial_mark(const struct trial *trial)
     return trial->count;
 }
 
-void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
-                uint32_t slot);
-void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
-                uint32_t slot);
+void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot);
+void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot);
 void trial_undo(struct core *core, uint32_t mark);
 void trial_commit(struct core *core); /* forget the log; the books stay as they are */
 void trial_done(struct trial *trial);

@@ -41,7 +41,7 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
         return REASON_NONE;
     bucket = &core->pending.buckets[row->gang];
     return bucket->heap[0].job == job || bucket->reason != REASON_VICTIMS ? bucket->reason
-                                                                         : REASON_ORDER;
+                                                                          : REASON_ORDER;
 }
 
 const struct gang *core_gang(const struct core *core, uint32_t gang)
@@ -160,6 +160,5 @@ uint32_t slot_fullest(const struct state_view *view, const struct need *need)
     for (uint32_t i = 0; i < view->gpu_count; i++)
         if (view->gpu_free_mgpu[i] >= need->mgpu && view->gpu_free_bytes[i] >= need->memory_bytes)
             return i;
-    check(!"asked only where the task fits");
-    return 0;
+    check_failed("asked only where the task fits", __FILE__, __LINE__);
 }

@@ -35,7 +35,7 @@ bool core_shape_fits_class(const struct core *core, uint32_t shape, uint32_t cla
 
 /* Distinct node states: rows 0..core_state_rows()-1; those of 0 nodes are not in use. */
 uint32_t core_state_rows(const struct core *core);
-uint32_t core_state_count(const struct core *core); /* states in use */
+uint32_t core_state_count(const struct core *core);                 /* states in use */
 uint32_t core_state_nodes(const struct core *core, uint32_t state); /* nodes in it */
 void core_state_view(const struct core *core, uint32_t state, struct state_view *out);
 

@@ -7,7 +7,7 @@
 __extension__ typedef __int128 wide;
 
 #define FIRST_END_US 10000000
-#define MIDDLE_PPM 1224745 /* sqrt(1.5) */
+#define MIDDLE_PPM   1224745 /* sqrt(1.5) */
 
 void hazard_scale_init(struct hazard_scale *scale)
 {

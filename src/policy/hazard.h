@@ -14,8 +14,8 @@
 #pragma once
 #include <stdint.h>
 
-#define HAZARD_BINS 40u
-#define HAZARD_ONE (1 << 24)
+#define HAZARD_BINS  40u
+#define HAZARD_ONE   (1 << 24)
 #define HAZARD_PARTS 4u /* a count of 1 job is 4 parts, so that a job can be spread over bins */
 
 /* The bins; the same for everybody. */

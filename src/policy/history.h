@@ -22,7 +22,7 @@
 
 struct digest;
 
-#define HISTORY_NONE UINT32_MAX
+#define HISTORY_NONE       UINT32_MAX
 #define HISTORY_GROUPS_MAX 65536u /* nodes above sessions; then jobs share the next one up */
 
 enum history_level {
@@ -44,7 +44,7 @@ struct history_facts {
 
 struct history_node {
     enum history_level level;
-    uint32_t parent;     /* HISTORY_NONE for the root; next free node while not in use */
+    uint32_t parent; /* HISTORY_NONE for the root; next free node while not in use */
     bool in_use;
     bool open;           /* session, burst: the next submission may still join */
     bool changed;        /* burst: is in history.changed */
@@ -52,7 +52,7 @@ struct history_node {
     int64_t joined_us;   /* the last submission */
     uint32_t active;     /* unfinished jobs */
     uint32_t ended;
-    uint32_t news;       /* jobs that came (session, burst) or ended since the last refresh */
+    uint32_t news; /* jobs that came (session, burst) or ended since the last refresh */
     int64_t refreshed_us;
     uint32_t ended_parts[HAZARD_BINS], active_parts[HAZARD_BINS];
     int32_t hazard[HAZARD_BINS];
@@ -63,8 +63,8 @@ struct history {
     struct hazard_scale scale;
     struct history_node *nodes; /* [count]; 0 is the root */
     uint32_t count, cap, free_first, group_count;
-    struct map groups;          /* level, parent and fact -> node above sessions */
-    uint32_t *changed;          /* [changed_count] bursts whose costs are new */
+    struct map groups; /* level, parent and fact -> node above sessions */
+    uint32_t *changed; /* [changed_count] bursts whose costs are new */
     uint32_t changed_count, changed_cap;
     int64_t swept_us;
 };
@@ -83,8 +83,7 @@ void history_age(struct history *h, uint32_t burst, uint32_t from_bin, uint32_t 
 
 /* The job is gone. It was counted in `bin`. ran_us: it ended after running so long; -1: it was
  * withdrawn, which says nothing. */
-void history_leave(struct history *h, uint32_t burst, uint32_t bin, int64_t ran_us,
-                   int64_t now_us);
+void history_leave(struct history *h, uint32_t burst, uint32_t bin, int64_t ran_us, int64_t now_us);
 
 /* Refresh what has become old. Call it now and then; it does something every half hour. */
 void history_sweep(struct history *h, int64_t now_us);

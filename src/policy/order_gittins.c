@@ -31,10 +31,10 @@ struct gittins {
     struct history history;
     struct gittins_job *jobs; /* [job_cap] by row */
     uint32_t job_cap;
-    uint32_t *waiting;        /* [waiting_cap] by burst: first waiting job + 1, 0 = none */
+    uint32_t *waiting; /* [waiting_cap] by burst: first waiting job + 1, 0 = none */
     uint32_t waiting_cap;
-    struct heap crossings;    /* running jobs by the time at which they leave their age bin */
-    uint32_t rekey_next;      /* the next job to tell the core of; ROW_NONE between steps */
+    struct heap crossings; /* running jobs by the time at which they leave their age bin */
+    uint32_t rekey_next;   /* the next job to tell the core of; ROW_NONE between steps */
 };
 
 static void wait_add(struct gittins *g, uint32_t job)

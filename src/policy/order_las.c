@@ -15,8 +15,9 @@ __extension__ typedef __int128 wide;
 static int64_t las_key(void *state, const struct core *core, uint32_t job, int64_t now_us)
 {
     const struct job *row = core_job(core, job);
-    const wide service = (wide)job_attained_us(row, now_us) * core_gang(core, row->gang)->mgpu /
-                             1000 + HEAD_START_US;
+    const wide service =
+        (wide)job_attained_us(row, now_us) * core_gang(core, row->gang)->mgpu / 1000 +
+        HEAD_START_US;
 
     (void)state;
     return service < INT64_MAX ? (int64_t)service : INT64_MAX;

@@ -25,16 +25,16 @@
 
 __extension__ typedef __int128 wide;
 
-#define LIMITS_MAX 7u
+#define LIMITS_MAX       7u
 #define DEFAULT_LIMIT_US (83 * 3600 * 1000000LL)
-#define SECOND_US 1000000
-#define RANK_BITS 58 /* above them: ahead (1 bit), level (3 bits) */
+#define SECOND_US        1000000
+#define RANK_BITS        58 /* above them: ahead (1 bit), level (3 bits) */
 
 struct tiresias_job {
     uint32_t level;
     bool ahead;
     bool runs;
-    bool moved;   /* is in tiresias.moved */
+    bool moved; /* is in tiresias.moved */
     bool in_use;
     int64_t rank; /* unique among its level and side */
 };
@@ -45,12 +45,12 @@ struct tiresias {
     int64_t limits_us[LIMITS_MAX];
     struct tiresias_job *jobs; /* [job_cap] by row */
     uint32_t job_cap;
-    int64_t back, front;       /* the last ranks given at either end */
+    int64_t back, front; /* the last ranks given at either end */
     int64_t now_us;
-    struct heap demotions;     /* running jobs by the time at which they reach their limit */
-    uint32_t *moved;           /* [moved_count] started, stopped or demoted since time passed */
+    struct heap demotions; /* running jobs by the time at which they reach their limit */
+    uint32_t *moved;       /* [moved_count] started, stopped or demoted since time passed */
     uint32_t moved_count, moved_cap;
-    uint32_t *rekeys;          /* [rekey_count] waiting jobs with a new key */
+    uint32_t *rekeys; /* [rekey_count] waiting jobs with a new key */
     uint32_t rekey_count, rekey_cap;
 };
 

@@ -19,15 +19,15 @@
 #include "policy/price.h"
 #include "policy/recent.h"
 
-#define PERIOD_MIN 64            /* arrivals between prices, when the policy has settled */
-#define STATES_PER_ARRIVAL 16    /* states to be judged anew that an arrival pays for */
-#define ROUNDS 2                 /* of price_solve(), when settled */
-#define ROUNDS_FIRST 20          /* for the first prices, which start from nothing */
-#define FIRST_COUNT 8            /* prices worked out with ROUNDS_FIRST */
-#define TIE_SHIFT 6              /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
-#define UNPRICED INT32_MIN
-#define MEAN_MAX (INT64_C(1) << 31)
-#define HOST_USUAL 8192          /* host units that a GPU's worth of the usual task takes, at least */
+#define PERIOD_MIN         64 /* arrivals between prices, when the policy has settled */
+#define STATES_PER_ARRIVAL 16 /* states to be judged anew that an arrival pays for */
+#define ROUNDS             2  /* of price_solve(), when settled */
+#define ROUNDS_FIRST       20 /* for the first prices, which start from nothing */
+#define FIRST_COUNT        8  /* prices worked out with ROUNDS_FIRST */
+#define TIE_SHIFT          6  /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
+#define UNPRICED           INT32_MIN
+#define MEAN_MAX           (INT64_C(1) << 31)
+#define HOST_USUAL         8192 /* host units that a GPU's worth of the usual task takes, at least */
 
 /* A class of nodes: its kind for the prices, and how bytes of its GPUs become levels. */
 struct class_facts {
@@ -44,8 +44,8 @@ struct berth {
     struct class_facts *classes; /* [class_count] of those there were at the last prices */
     uint32_t class_count, class_cap;
     int32_t cpu_shift, bytes_shift; /* >> makes host units */
-    uint32_t worked_out;    /* times, up to FIRST_COUNT */
-    uint32_t live_states;   /* that priced shapes may use, at the last prices */
+    uint32_t worked_out;            /* times, up to FIRST_COUNT */
+    uint32_t live_states;           /* that priced shapes may use, at the last prices */
 };
 
 static void berth_init(void *state, const struct placement_config *config)
@@ -140,8 +140,8 @@ static void class_facts_set(struct class_facts *c, const struct node_class *clas
         return;
     while (class->gpu_memory_bytes >> c->bytes_shift >= 1 << 16)
         c->bytes_shift++;
-    c->levels_q32 = ((uint64_t)PRICE_LEVELS << 32) /
-                    (uint64_t)(class->gpu_memory_bytes >> c->bytes_shift);
+    c->levels_q32 =
+        ((uint64_t)PRICE_LEVELS << 32) / (uint64_t)(class->gpu_memory_bytes >> c->bytes_shift);
 }
 
 /* ---- which shapes are priced ---- */
@@ -179,7 +179,8 @@ static uint32_t size_on(const struct core *core, uint32_t shape_id)
         size = (need.mgpu * PRICE_LEVELS + GPU_MGPU - 1) / GPU_MGPU;
         if (class->gpu_memory_bytes == 0)
             return (uint32_t)size;
-        bytes = (uint64_t)need.memory_bytes / ((uint64_t)class->gpu_memory_bytes / PRICE_LEVELS + 1);
+        bytes =
+            (uint64_t)need.memory_bytes / ((uint64_t) class->gpu_memory_bytes / PRICE_LEVELS + 1);
         return (uint32_t)(bytes + 1 > size && size < PRICE_LEVELS ? bytes + 1 : size);
     }
     return 0;

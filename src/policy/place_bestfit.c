@@ -6,8 +6,8 @@
 #include "policy/policies.h"
 
 #define CPU_MCPU_FULL 128000
-#define MGPU_FULL 8000
-#define MGPU_AS_MCPU (CPU_MCPU_FULL / MGPU_FULL)
+#define MGPU_FULL     8000
+#define MGPU_AS_MCPU  (CPU_MCPU_FULL / MGPU_FULL)
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -24,7 +24,7 @@ static int64_t bestfit_score(const void *state, const struct core *core,
 
     (void)state;
     (void)core;
-    *out_slot = slot_fullest(view, &request->need);
+    (void)out_slot; /* the fullest GPU that fits */
     return floor_div(100 * (2 * (int64_t)CPU_MCPU_FULL - cpu_left - mgpu_left * MGPU_AS_MCPU),
                      2 * (int64_t)CPU_MCPU_FULL);
 }
@@ -32,6 +32,7 @@ static int64_t bestfit_score(const void *state, const struct core *core,
 const struct placement_policy place_bestfit = {
     .name = "bestfit",
     .summary = "the node with least CPU and GPU left",
+    .totals_only = true,
     .tie = TIE_FIRST_NODE,
     .score = bestfit_score,
 };

@@ -4,7 +4,7 @@
  * As published with FGD: a band by what runs on the node, and within it the fuller node. */
 #include "policy/policies.h"
 
-#define BAND 25
+#define BAND      25
 #define MGPU_FULL 8000
 
 static int64_t clustering_score(const void *state, const struct core *core,

@@ -6,8 +6,8 @@
 #include "policy/policies.h"
 
 #define CPU_MCPU_FULL INT64_C(128000)
-#define MGPU_AS_MCPU 16 /* 128000 / 8000 */
-#define AMOUNT_MAX INT64_C(100000000) /* of a factor, so that products stay in 64 bits */
+#define MGPU_AS_MCPU  16                 /* 128000 / 8000 */
+#define AMOUNT_MAX    INT64_C(100000000) /* of a factor, so that products stay in 64 bits */
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -30,13 +30,14 @@ static int64_t dotprod_score(const void *state, const struct core *core,
 
     (void)state;
     (void)core;
-    *out_slot = slot_fullest(view, &request->need);
+    (void)out_slot; /* the fullest GPU that fits */
     return floor_div(full - cpu_part - gpu_part, full / 100);
 }
 
 const struct placement_policy place_dotprod = {
     .name = "dotprod",
     .summary = "the node whose free CPU and GPU are least like the request",
+    .totals_only = true,
     .tie = TIE_FIRST_NODE,
     .score = dotprod_score,
 };

@@ -16,10 +16,10 @@
 #include "policy/policies.h"
 #include "policy/recent.h"
 
-#define KEPT_PCT 95
+#define KEPT_PCT       95
 #define SETTLED_PERIOD 64 /* tasks between two looks at recent arrivals */
-#define COUNT_SHIFT 10    /* recent counts to weights, so that products stay in 64 bits */
-#define SCORE_MAX 99
+#define COUNT_SHIFT    10 /* recent counts to weights, so that products stay in 64 bits */
+#define SCORE_MAX      99
 
 /* A type of task: its first shape speaks for it. */
 struct fgd_type {
@@ -46,7 +46,7 @@ struct fgd {
     uint32_t mix_count;
     struct fgd_type *types; /* [type_count] those kept */
     uint32_t type_count, type_cap;
-    uint64_t weight; /* of all types kept */
+    uint64_t weight;           /* of all types kept */
     struct fgd_class *classes; /* [class_count] */
     struct fgd_row *rows;
     uint32_t class_count, class_cap, row_count, row_cap;
@@ -148,8 +148,7 @@ static void types_of_mix(struct fgd *f, const struct core *core)
         for (uint32_t s = 0; s < core_shape_count(core); s++) {
             const struct shape *shape = core_shape(core, s);
 
-            if (!is_same_type(shape, &f->mix[i]) ||
-                shape->memory_bytes != f->mix[i].memory_bytes)
+            if (!is_same_type(shape, &f->mix[i]) || shape->memory_bytes != f->mix[i].memory_bytes)
                 continue;
             add_type(f, core, s, f->mix_tasks[i]);
             break;
@@ -259,7 +258,8 @@ struct fgd_free {
 
 /* Weight times mGPU that the types cannot use. Both GPUs and rows ascend, so one pass finds for
  * each row the GPUs that are too small for it. */
-static uint64_t fragment(const struct fgd *f, const struct fgd_class *c, const struct fgd_free *free)
+static uint64_t fragment(const struct fgd *f, const struct fgd_class *c,
+                         const struct fgd_free *free)
 {
     uint64_t fragment = c->unusable * free->sum;
     uint32_t small = 0, small_sum = 0;

@@ -8,13 +8,16 @@ static int64_t firstfit_score(const void *state, const struct core *core,
 {
     (void)state;
     (void)core;
-    *out_slot = slot_fullest(view, &request->need);
+    (void)view;
+    (void)request;
+    (void)out_slot; /* the fullest GPU that fits */
     return 0;
 }
 
 const struct placement_policy place_firstfit = {
     .name = "firstfit",
     .summary = "the first node that fits",
+    .totals_only = true,
     .tie = TIE_FIRST_NODE,
     .score = firstfit_score,
 };

@@ -5,8 +5,8 @@
 #include "policy/policies.h"
 
 #define IDLE_NODE 33
-#define FREE_GPU 50
-#define USED_GPU 100
+#define FREE_GPU  50
+#define USED_GPU  100
 
 static int64_t max_i64(int64_t a, int64_t b)
 {

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define STEP_MAX (3 * PRICE_T)              /* of a price in one round */
-#define PRICE_FLOOR (-2000)                 /* cheap enough not to be held at all */
-#define FEW (PRICE_ONE / 100)               /* tasks too few to matter for a ratio */
-#define LEVELS (PRICE_LEVELS + 1)
+#define STEP_MAX    (3 * PRICE_T)     /* of a price in one round */
+#define PRICE_FLOOR (-2000)           /* cheap enough not to be held at all */
+#define FEW         (PRICE_ONE / 100) /* tasks too few to matter for a ratio */
+#define LEVELS      (PRICE_LEVELS + 1)
 
 void price_init(struct price *p)
 {
@@ -250,8 +250,8 @@ int32_t price_take_whole(const struct price_room *r, uint32_t gpus, int32_t cpu,
     return value_of(r, r->lanes, r->whole - gpus, r->cpu - cpu, r->memory - memory) - r->value;
 }
 
-int32_t price_take_parts(const struct price_room *r, const struct price_move *moves,
-                         uint32_t count, int32_t cpu, int32_t memory)
+int32_t price_take_parts(const struct price_room *r, const struct price_move *moves, uint32_t count,
+                         int32_t cpu, int32_t memory)
 {
     const struct price *p = r->price;
     uint32_t row, whole = r->whole;

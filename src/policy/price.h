@@ -22,24 +22,24 @@
 #include "base/digest.h"
 #include "policy/price_math.h"
 
-#define PRICE_UNIT 16              /* units of a mGPU */
-#define PRICE_LEVELS 100           /* of a GPU; size of a whole one */
-#define PRICE_LANES 8
+#define PRICE_UNIT       16  /* units of a mGPU */
+#define PRICE_LEVELS     100 /* of a GPU; size of a whole one */
+#define PRICE_LANES      8
 #define PRICE_SHAPES_MAX 256
-#define PRICE_KINDS_MAX 64
+#define PRICE_KINDS_MAX  64
 #define PRICE_MASK_WORDS (PRICE_SHAPES_MAX / 64)
-#define PRICE_KIND_NONE UINT32_MAX /* of nodes that no priced shape may use: value 0 */
-#define PRICE_HOST_MAX ((1 << 22) - 1)
+#define PRICE_KIND_NONE  UINT32_MAX /* of nodes that no priced shape may use: value 0 */
+#define PRICE_HOST_MAX   ((1 << 22) - 1)
 
 struct price_shape {
-    uint32_t id;      /* the caller's */
-    uint32_t gpus;    /* 1..64; more than 1 only with size PRICE_LEVELS */
-    uint32_t size;    /* of each GPU, 1..PRICE_LEVELS */
-    int32_t cpu;      /* host units, 0..PRICE_HOST_MAX */
-    int32_t memory;   /* host units, 0..PRICE_HOST_MAX */
+    uint32_t id;    /* the caller's */
+    uint32_t gpus;  /* 1..64; more than 1 only with size PRICE_LEVELS */
+    uint32_t size;  /* of each GPU, 1..PRICE_LEVELS */
+    int32_t cpu;    /* host units, 0..PRICE_HOST_MAX */
+    int32_t memory; /* host units, 0..PRICE_HOST_MAX */
     int32_t price;
-    int64_t demand;   /* tasks, times PRICE_ONE */
-    int64_t held;     /* tasks in the expected filling, times PRICE_ONE */
+    int64_t demand; /* tasks, times PRICE_ONE */
+    int64_t held;   /* tasks in the expected filling, times PRICE_ONE */
 };
 
 /* Nodes that the same shapes may use. */
@@ -127,8 +127,7 @@ void price_room(const struct price *p, const struct price_pile *room, const uint
 
 /* Change of value, 0 or less but for rounding, if a task took `gpus` whole GPUs (0 too), cpu and
  * memory. */
-int32_t price_take_whole(const struct price_room *room, uint32_t gpus, int32_t cpu,
-                         int32_t memory);
+int32_t price_take_whole(const struct price_room *room, uint32_t gpus, int32_t cpu, int32_t memory);
 
 /* A GPU whose free level changes; `from` PRICE_LEVELS is a wholly free one. */
 struct price_move {

@@ -4,8 +4,8 @@
 
 #include "base/check.h"
 
-#define LOG_BITS 24                   /* binary places of log2_q24() */
-#define T_LN2_Q16 11629080            /* T ln 2 = 177.445678.. */
+#define LOG_BITS     24                   /* binary places of log2_q24() */
+#define T_LN2_Q16    11629080             /* T ln 2 = 177.445678.. */
 #define EXP_STEP_Q32 UINT64_C(4278222805) /* e^(-1 / T) */
 
 /* log2 of x, 1 <= x < 2, both with the binary point stated: squaring doubles the logarithm, so its

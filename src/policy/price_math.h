@@ -7,11 +7,11 @@
 #pragma once
 #include <stdint.h>
 
-#define PRICE_T 256             /* units of one natural logarithm */
-#define PRICE_ONE (1 << 20)     /* 1.0 of what price_exp gives, and of task and node counts */
-#define PRICE_ADD_COUNT 2048    /* beyond, the smaller weight adds nothing */
-#define PRICE_EXP_COUNT 4096    /* beyond, e^(-d / T) is 0 */
-#define PRICE_LN_COUNT 256
+#define PRICE_T         256       /* units of one natural logarithm */
+#define PRICE_ONE       (1 << 20) /* 1.0 of what price_exp gives, and of task and node counts */
+#define PRICE_ADD_COUNT 2048      /* beyond, the smaller weight adds nothing */
+#define PRICE_EXP_COUNT 4096      /* beyond, e^(-d / T) is 0 */
+#define PRICE_LN_COUNT  256
 
 struct price_math {
     uint8_t add[PRICE_ADD_COUNT]; /* T ln(1 + e^(-d / T)), rounded */

@@ -10,9 +10,9 @@
 #include "base/bits.h"
 #include "policy/price.h"
 
-#define LEVELS (PRICE_LEVELS + 1)
-#define NEVER (-(1 << 28))    /* gain of a size that does not occur */
-#define WORTHLESS (-4096)     /* of weight 0 next to leaving the room empty */
+#define LEVELS    (PRICE_LEVELS + 1)
+#define NEVER     (-(1 << 28)) /* gain of a size that does not occur */
+#define WORTHLESS (-4096)      /* of weight 0 next to leaving the room empty */
 
 const int32_t price_lane_cpu[PRICE_LANES] = {0, 2, 8, 32, 128, 0, 0, 0};
 const int32_t price_lane_memory[PRICE_LANES] = {0, 0, 0, 0, 0, 4, 16, 64};
@@ -23,8 +23,8 @@ static void gains(struct price *p)
 {
     for (uint32_t i = 0; i < p->shape_count; i++)
         for (uint32_t lane = 0; lane < PRICE_LANES; lane++)
-            p->gain[i][lane] = p->shapes[i].price -
-                               price_host(lane, p->shapes[i].cpu, p->shapes[i].memory);
+            p->gain[i][lane] =
+                p->shapes[i].price - price_host(lane, p->shapes[i].cpu, p->shapes[i].memory);
 }
 
 /* All shapes of one size of a table: one gain. */
@@ -83,9 +83,8 @@ static void whole_values(struct price *p, uint32_t kind)
             if (!takes_several(p, k, i, n))
                 continue;
             for (uint32_t lane = 0; lane < PRICE_LANES; lane++)
-                whole[n][lane] =
-                    price_add(&p->math, whole[n][lane],
-                              p->gain[i][lane] + whole[n - p->shapes[i].gpus][lane]);
+                whole[n][lane] = price_add(&p->math, whole[n][lane],
+                                           p->gain[i][lane] + whole[n - p->shapes[i].gpus][lane]);
         }
     }
 }
@@ -220,9 +219,8 @@ static void hold_parts(struct price *p, uint32_t table, uint32_t lane)
         const uint32_t size = p->shapes[i].size;
 
         if (held[size] > 0)
-            p->shapes[i].held +=
-                part_of(held[size], price_exp(&p->math, p->gain[i][lane] -
-                                                            p->size_gain[row + size][lane]));
+            p->shapes[i].held += part_of(
+                held[size], price_exp(&p->math, p->gain[i][lane] - p->size_gain[row + size][lane]));
     }
 }
 

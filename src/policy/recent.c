@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define HALF_LIFE_MIN 8192
+#define HALF_LIFE_MIN     8192
 #define HALF_LIFE_RUNNING 2 /* times the running jobs */
-#define LN2_Q20 726817
+#define LN2_Q20           726817
 
 void recent_init(struct recent *r)
 {
@@ -59,7 +59,8 @@ void recent_fade(struct recent *r, uint64_t running_jobs, uint64_t settled_perio
     if (part_q20 > 1 << 19)
         part_q20 = 1 << 19;
     for (uint32_t i = 0; i < r->cap; i++)
-        r->count[i] -= (r->count[i] >> 20) * part_q20 + ((r->count[i] % (1 << 20)) * part_q20 >> 20);
+        r->count[i] -=
+            (r->count[i] >> 20) * part_q20 + ((r->count[i] % (1 << 20)) * part_q20 >> 20);
     r->noted_at = r->seen;
     r->period += r->period / 2 + (r->period == 1);
     if (r->period > settled_period)

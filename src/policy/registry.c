@@ -7,7 +7,7 @@
 #include "policy/policies.h"
 
 static const struct placement_policy *const placements[] = {
-    &place_berth,      &place_fgd,    &place_bestfit,  &place_dotprod, &place_packing,
+    &place_berth,      &place_fgd,    &place_bestfit,  &place_dotprod,  &place_packing,
     &place_clustering, &place_random, &place_firstfit, &place_worstfit,
 };
 

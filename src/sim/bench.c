@@ -19,18 +19,17 @@
 #include "sim/layout.h"
 #include "sim/workload.h"
 
-#define NODE_GPUS 8u
-#define NODE_MCPU 192000
+#define NODE_GPUS         8u
+#define NODE_MCPU         192000
 #define NODE_MEMORY_BYTES (1536LL << 30)
-#define FULL_PPM 800000
-#define LIFETIME_US 3600000000.0 /* the mean */
+#define FULL_PPM          800000
+#define LIFETIME_US       3600000000.0 /* the mean */
 
 /* GPUs of each model per thousand, as in openb. */
 static const struct {
     const char *model;
     uint32_t per_thousand;
-} models[] = {{"G2", 707}, {"T4", 136}, {"G3", 50}, {"P100", 43}, {"V100M32", 33},
-              {"V100M16", 31}};
+} models[] = {{"G2", 707}, {"T4", 136}, {"G3", 50}, {"P100", 43}, {"V100M32", 33}, {"V100M16", 31}};
 
 struct bench {
     const struct trace *trace;
@@ -105,9 +104,8 @@ static double draw_exponential(struct rng *rng)
 
 static int exit_job(struct bench *b, uint32_t job, struct err *err)
 {
-    const struct event event = {.type = EVENT_TASK_EXITED,
-                                .at_us = b->now_us,
-                                .task = {(uint64_t)job, 0, "", 0, 0}};
+    const struct event event = {
+        .type = EVENT_TASK_EXITED, .at_us = b->now_us, .task = {(uint64_t)job, 0, "", 0, 0}};
 
     b->held_mgpu -= b->mgpu[job];
     return apply(b, &event, err);
@@ -145,9 +143,8 @@ static int start_decided(struct bench *b, struct err *err)
 {
     for (uint32_t i = 0; i < b->decisions.count; i++) {
         const struct decision *d = &b->decisions.items[i];
-        const struct event event = {.type = EVENT_TASK_STARTED,
-                                    .at_us = b->now_us,
-                                    .task = {d->job_id, 0, "", 0, 0}};
+        const struct event event = {
+            .type = EVENT_TASK_STARTED, .at_us = b->now_us, .task = {d->job_id, 0, "", 0, 0}};
         int rc;
 
         if (d->type != DECISION_START)

@@ -22,13 +22,13 @@ struct bench_options {
 struct bench_result {
     const char *policy;
     uint32_t nodes;
-    uint32_t states;          /* distinct node states at the end */
+    uint32_t states; /* distinct node states at the end */
     uint64_t placements;
-    int64_t elapsed_us;       /* in calls of the core: submit, step, start, exit */
+    int64_t elapsed_us; /* in calls of the core: submit, step, start, exit */
     int64_t per_second;
     int64_t step_p50_ns, step_p99_ns, step_max_ns;
-    uint32_t waiting;         /* jobs that did not fit, at the end */
-    int64_t fill_us;          /* the same while the cluster was filled */
+    uint32_t waiting; /* jobs that did not fit, at the end */
+    int64_t fill_us;  /* the same while the cluster was filled */
     int64_t allocated_ppm;
 };
 

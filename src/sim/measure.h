@@ -10,7 +10,7 @@ struct run;
 struct run_job;
 
 #define RESULT_MODELS_MAX 64u
-#define UNKNOWN_PPM INT64_MIN /* a ratio that this run does not have */
+#define UNKNOWN_PPM       INT64_MIN /* a ratio that this run does not have */
 
 enum job_class { CLASS_CPU_ONLY, CLASS_SHARED, CLASS_WHOLE, CLASS_MULTI, CLASS_COUNT };
 
@@ -29,8 +29,8 @@ struct result {
     int64_t wait_mean_us, wait_p50_us, wait_p95_us, wait_p99_us;
     int64_t class_wait_us[CLASS_COUNT]; /* mean; -1 without such jobs */
     uint32_t class_jobs[CLASS_COUNT];
-    int64_t makespan_us;        /* the last end, on the trace's clock */
-    int64_t busy_gpu_us;        /* GPU compute held, integrated: GPU-microseconds */
+    int64_t makespan_us; /* the last end, on the trace's clock */
+    int64_t busy_gpu_us; /* GPU compute held, integrated: GPU-microseconds */
     struct model_use {
         const char *model;
         uint64_t gpus;
@@ -46,8 +46,8 @@ struct measure {
     int64_t held_mgpu;      /* now */
     int64_t requested_mgpu; /* of all arrivals so far */
     int64_t from_us, to_us, last_us;
-    __extension__ __int128 busy_mgpu_us; /* over all time */
-    __extension__ __int128 window_mgpu_us; /* from from_us to to_us */
+    __extension__ __int128 busy_mgpu_us;            /* over all time */
+    __extension__ __int128 window_mgpu_us;          /* from from_us to to_us */
     __extension__ __int128 free_at_100, free_at_95; /* sums of free mgpu over steps */
     uint64_t steps_at_100, steps_at_95;
     uint64_t preemptions;

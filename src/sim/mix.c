@@ -23,9 +23,9 @@ static bool same_models(const struct group_spec *a, const struct group_spec *b)
 
 static bool same_group(const struct group_spec *a, const struct group_spec *b)
 {
-    return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes &&
-           a->gpus == b->gpus && a->gpu_mgpu == b->gpu_mgpu &&
-           a->gpu_memory_bytes == b->gpu_memory_bytes && same_models(a, b);
+    return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes && a->gpus == b->gpus &&
+           a->gpu_mgpu == b->gpu_mgpu && a->gpu_memory_bytes == b->gpu_memory_bytes &&
+           same_models(a, b);
 }
 
 static uint64_t key_of(const struct group_spec *group, uint64_t salt)

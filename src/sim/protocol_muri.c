@@ -21,12 +21,12 @@
 __extension__ typedef __int128 wide;
 
 #define TIRESIAS_RUNNING_FIRST 0
-#define SECOND_US 1000000LL
+#define SECOND_US              1000000LL
 
 struct muri {
     struct restart_costs costs;
-    bool one_node;  /* Tiresias */
-    bool has_node;  /* the one node was told */
+    bool one_node; /* Tiresias */
+    bool has_node; /* the one node was told */
     bool oracle;
     int64_t last_us; /* of the last event */
 };
@@ -44,8 +44,7 @@ static int muri_open(struct run *run, struct config *config, struct err *err)
 
     if (run->workload.trace->format != TRACE_MURI)
         return err_set(err, -EINVAL, "--protocol muri: needs a muri trace, '%s' is %s",
-                       run->options->trace_path,
-                       trace_format_text(run->workload.trace->format));
+                       run->options->trace_path, trace_format_text(run->workload.trace->format));
     rc = path_beside(run->options->trace_path, "restart_overhead_s.csv", path, sizeof path, err);
     rc = rc < 0 ? rc : restart_costs_load(path, &m->costs, err);
     m->one_node = strcmp(config->order, "tiresias") == 0;
@@ -72,9 +71,9 @@ static void muri_shape_node(struct run *run, struct node_spec *node)
     node->memory_bytes = MEMORY_BYTES_MAX;
     if (!m->one_node)
         return;
-    node->gpus = m->has_node                                   ? 0
+    node->gpus = m->has_node                                ? 0
                  : run->cluster->gpu_count <= NODE_GPUS_MAX ? (uint32_t)run->cluster->gpu_count
-                                                               : NODE_GPUS_MAX;
+                                                            : NODE_GPUS_MAX;
     m->has_node = true;
 }
 

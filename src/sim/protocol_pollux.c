@@ -26,13 +26,13 @@
 
 __extension__ typedef __int128 wide;
 
-#define SECOND_US 1000000LL
-#define ROUND_US (60 * SECOND_US)
-#define RESTART_US (30 * SECOND_US)
-#define MOVE_WAIT_US (300 * SECOND_US)
+#define SECOND_US     1000000LL
+#define ROUND_US      (60 * SECOND_US)
+#define RESTART_US    (30 * SECOND_US)
+#define MOVE_WAIT_US  (300 * SECOND_US)
 #define MOVE_GAIN_PPM 50000
-#define WHOLE_JOB 1000000000000LL /* work is counted in so many parts of a job */
-#define PARTS_MAX 64u             /* nodes that one job is spread over */
+#define WHOLE_JOB     1000000000000LL /* work is counted in so many parts of a job */
+#define PARTS_MAX     64u             /* nodes that one job is spread over */
 
 struct pollux_job {
     int64_t left;       /* of WHOLE_JOB */
@@ -62,8 +62,7 @@ static int pollux_open(struct run *run, struct config *config, struct err *err)
 
     if (run->workload.trace->format != TRACE_POLLUX)
         return err_set(err, -EINVAL, "--protocol pollux: needs a pollux trace, '%s' is %s",
-                       run->options->trace_path,
-                       trace_format_text(run->workload.trace->format));
+                       run->options->trace_path, trace_format_text(run->workload.trace->format));
     rc = path_beside(run->options->trace_path, "runtimes.csv", path, sizeof path, err);
     rc = rc < 0 ? rc : runtimes_load(path, &p->runtimes, err);
     p->jobs = mem_alloc(run->workload.count, sizeof *p->jobs);
@@ -124,8 +123,8 @@ static uint32_t spread_groups(const struct runtime *spread, struct group_spec *o
             out[count - 1].tasks++;
             continue;
         }
-        out[count++] = (struct group_spec){
-            .tasks = 1, .gpus = spread->gpus_per_node[i], .gpu_mgpu = GPU_MGPU};
+        out[count++] =
+            (struct group_spec){.tasks = 1, .gpus = spread->gpus_per_node[i], .gpu_mgpu = GPU_MGPU};
     }
     return count;
 }
@@ -173,8 +172,7 @@ static int64_t best_runtime_us(const struct pollux *p, const struct trace_job *r
     return best_us;
 }
 
-static int pollux_shape_job(struct run *run, uint32_t job, struct job_request *out,
-                            struct err *err)
+static int pollux_shape_job(struct run *run, uint32_t job, struct job_request *out, struct err *err)
 {
     struct pollux *p = run->protocol_state;
     const struct trace_job *row = run->jobs[job].row;
@@ -183,9 +181,11 @@ static int pollux_shape_job(struct run *run, uint32_t job, struct job_request *o
     const struct runtime *rows = rows_of(p, row, &count);
 
     if (count == 0 || count > GANG_LAYOUTS_MAX)
-        return err_set(err, -EINVAL, "job %u: runtimes.csv has %u rows for %s, %u replicas, batch "
-                       "%u; must be 1 to %u", job + 1, count, row->application, row->gpus,
-                       row->batch_size, GANG_LAYOUTS_MAX);
+        return err_set(err, -EINVAL,
+                       "job %u: runtimes.csv has %u rows for %s, %u replicas, batch "
+                       "%u; must be 1 to %u",
+                       job + 1, count, row->application, row->gpus, row->batch_size,
+                       GANG_LAYOUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
         spreads[i] = &rows[i];
     sort_stable(spreads, count, sizeof *spreads, p->published ? compare_parts : compare_runtime,

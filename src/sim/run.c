@@ -16,8 +16,8 @@
 #include "sim/partition.h"
 #include "sim/protocol.h"
 
-#define EXIT_TOLD_TO_STOP 143 /* 128 + SIGTERM */
-#define SETTLE_STEPS_MAX 10000u /* of one instant; more is a core that never comes to rest */
+#define EXIT_TOLD_TO_STOP 143    /* 128 + SIGTERM */
+#define SETTLE_STEPS_MAX  10000u /* of one instant; more is a core that never comes to rest */
 
 /* ---- telling the core ---- */
 
@@ -52,8 +52,8 @@ static void hold(struct run *run, uint32_t job, int sign)
         struct need need;
 
         (void)need_on(shape, class, &need);
-        measure_hold(&run->measure, core_name(core, class->model),
-                     (int64_t)shape->gpus * need.mgpu, sign);
+        measure_hold(&run->measure, core_name(core, class->model), (int64_t)shape->gpus * need.mgpu,
+                     sign);
     }
 }
 
@@ -174,8 +174,8 @@ static int carry_out(struct run *run, bool *out_changed, struct err *err)
             rc = stop(run, &d->items[i], err);
         if (rc < 0)
             return rc;
-        *out_changed = *out_changed || d->items[i].type == DECISION_START ||
-                       d->items[i].type == DECISION_STOP;
+        *out_changed =
+            *out_changed || d->items[i].type == DECISION_START || d->items[i].type == DECISION_STOP;
     }
     return 0;
 }
@@ -296,8 +296,7 @@ static int add_nodes(struct run *run, struct err *err)
     if (run->options->workload.kind != WORKLOAD_TIMED)
         rng_shuffle_u32(&rng, order, count);
     for (uint32_t i = 0; i < count && rc == 0; i++) {
-        struct event event = {.type = EVENT_NODE_UPSERTED,
-                              .node = run->cluster->nodes[order[i]]};
+        struct event event = {.type = EVENT_NODE_UPSERTED, .node = run->cluster->nodes[order[i]]};
 
         if (run->protocol->shape_node != NULL)
             run->protocol->shape_node(run, &event.node);
@@ -372,8 +371,10 @@ int run_simulation(const struct run_options *options, const struct trace *trace,
     if (rc < 0)
         return rc;
     memset(out, 0, sizeof *out);
-    *out = (struct result){.trace = trace->label, .policy = options->placement,
-                           .order = options->order, .seed = options->workload.seed};
+    *out = (struct result){.trace = trace->label,
+                           .policy = options->placement,
+                           .order = options->order,
+                           .seed = options->workload.seed};
     heap_init(&run.ends);
     measure_init(&run.measure, cluster);
     run.measure.from_us = run.workload.measure_from_us;

@@ -23,17 +23,17 @@ struct run_job {
     const struct trace_job *row;
     enum run_state state;
     uint32_t starts;
-    uint32_t tasks;         /* of the current run */
-    uint32_t layout;        /* index in its list of layouts */
+    uint32_t tasks;  /* of the current run */
+    uint32_t layout; /* index in its list of layouts */
     int64_t submit_us;
     int64_t first_start_us; /* -1 until then */
     int64_t start_us;       /* of this run */
     int64_t end_us;
-    int64_t duration_us;    /* on the fastest layout; -1 = never leaves */
-    int64_t left_us;        /* of duration_us, when it last stopped */
-    int64_t mgpu;           /* GPU compute of the whole job */
-    int64_t left_milli;     /* for the protocol: work left in units of its own, thousandths */
-    int64_t attained_us;    /* for the protocol */
+    int64_t duration_us; /* on the fastest layout; -1 = never leaves */
+    int64_t left_us;     /* of duration_us, when it last stopped */
+    int64_t mgpu;        /* GPU compute of the whole job */
+    int64_t left_milli;  /* for the protocol: work left in units of its own, thousandths */
+    int64_t attained_us; /* for the protocol */
 };
 
 struct run {
@@ -46,8 +46,8 @@ struct run {
     struct run_job *jobs; /* [workload.count] */
     struct heap ends;     /* running jobs by the time they end, for protocols that know it */
     uint32_t next_arrival;
-    uint32_t node_gpus;   /* of the largest node */
-    uint32_t left;        /* jobs that have not ended */
+    uint32_t node_gpus; /* of the largest node */
+    uint32_t left;      /* jobs that have not ended */
     int64_t now_us;
     struct measure measure;
 };
@@ -55,7 +55,7 @@ struct run {
 struct run_options {
     const char *trace_path; /* protocols find their side tables beside it */
     const char *placement, *order;
-    const char *events;     /* file to record, or NULL */
+    const char *events; /* file to record, or NULL */
     const struct protocol *protocol;
     struct workload_options workload;
     int64_t restart_cost_us;

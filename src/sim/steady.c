@@ -43,8 +43,7 @@ static double mean_mgpu(const struct trace *trace)
     return sum / trace->job_count;
 }
 
-void steady_make(struct workload *w, int64_t capacity_mgpu,
-                 const struct workload_options *options)
+void steady_make(struct workload *w, int64_t capacity_mgpu, const struct workload_options *options)
 {
     const double lifetime_us = (double)STEADY_LIFETIME_US;
     const double load_mgpu = (double)capacity_mgpu * options->load_pct / 100.0;

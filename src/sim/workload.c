@@ -94,8 +94,10 @@ int workload_make(struct workload *w, const struct trace *trace, const struct cl
         return 0;
     }
     if (capacity_mgpu == 0 || !asks_for_gpus(trace))
-        return err_set(err, -EINVAL, "trace '%s': a load in per cent of GPU compute needs a "
-                       "cluster and a trace with GPUs", trace->label);
+        return err_set(err, -EINVAL,
+                       "trace '%s': a load in per cent of GPU compute needs a "
+                       "cluster and a trace with GPUs",
+                       trace->label);
     if (options->kind == WORKLOAD_FILL)
         make_fill(w, capacity_mgpu / 100 * options->arrive_until_pct, options->seed);
     else

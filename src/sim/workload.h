@@ -17,8 +17,8 @@ struct err;
 
 enum workload_kind { WORKLOAD_TIMED, WORKLOAD_FILL, WORKLOAD_STEADY };
 
-#define STEADY_LIFETIME_US (3600LL * 1000000) /* the mean; only ratios to it are reported */
-#define STEADY_SIGMA 1.0                      /* of the logarithm of a lifetime */
+#define STEADY_LIFETIME_US    (3600LL * 1000000) /* the mean; only ratios to it are reported */
+#define STEADY_SIGMA          1.0                /* of the logarithm of a lifetime */
 #define STEADY_WARM_LIFETIMES 3
 
 struct workload_options {

@@ -14,12 +14,16 @@ static int name_policies(const struct config *config, struct core_config *out, s
     out->placement =
         config->placement[0] != '\0' ? placement_find(config->placement) : placement_at(0);
     if (out->placement == NULL)
-        return err_set(err, -EINVAL, "policy '%s': there is none of this name; "
-                       "'berth sim --help' lists them", config->placement);
+        return err_set(err, -EINVAL,
+                       "policy '%s': there is none of this name; "
+                       "'berth sim --help' lists them",
+                       config->placement);
     out->order = config->order[0] != '\0' ? order_find(config->order) : order_at(0);
     if (out->order == NULL)
-        return err_set(err, -EINVAL, "order '%s': there is none of this name; "
-                       "'berth sim --help' lists them", config->order);
+        return err_set(err, -EINVAL,
+                       "order '%s': there is none of this name; "
+                       "'berth sim --help' lists them",
+                       config->order);
     return 0;
 }
 

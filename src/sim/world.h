@@ -16,7 +16,7 @@ struct err;
 
 struct world {
     struct core *core;
-    struct decisions decisions; /* of the last step */
+    struct decisions decisions;  /* of the last step */
     struct event_writer *writer; /* or NULL */
     bool check_all;              /* all rules after every step */
     uint64_t steps;

@@ -176,7 +176,8 @@ static int parse_layouts(const struct doc *doc, const struct doc_node *list, str
         struct job_layout_spec *layout = &layouts[count++];
         struct layout_json json;
 
-        rc = fields_read(doc, n, layout_fields, 2, &json, err);
+        rc = fields_read(doc, n, layout_fields, sizeof layout_fields / sizeof layout_fields[0],
+                         &json, err);
         if (rc == 0)
             rc = parse_groups(doc, json.groups, GANG_GROUPS_MAX, &layout->groups,
                               &layout->group_count, err);

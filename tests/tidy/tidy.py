@@ -44,7 +44,8 @@ INSTEAD = {  # banned everywhere, with what to use
     'random': 'base/rng.h', 'drand48': 'base/rng.h', 'alloca': 'mem_alloc',
     'assert': 'check, which stays on in release builds',
 }
-PURE_SYMBOLS = {'memcpy', 'memmove', 'memset', 'memcmp', 'memchr', 'strlen', 'strcmp', 'strncmp',
+PURE_SYMBOLS = {'__divti3', '__udivti3', '__modti3', '__popcountdi2',  # of the compiler itself
+                'memcpy', 'memmove', 'memset', 'memcmp', 'memchr', 'strlen', 'strcmp', 'strncmp',
                 'strchr', 'strrchr', 'check_failed', '__stack_chk_fail', '_GLOBAL_OFFSET_TABLE_'}
 
 FUNCTION_LINES_MAX = 70

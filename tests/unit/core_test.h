@@ -114,12 +114,12 @@ static inline uint64_t salt_draw(void *state, uint64_t n)
     return (salt->salt >> 11) % n;
 }
 
-__attribute__((unused)) static const struct placement_policy place_first = {
-    .name = "test-first", .score = score_first};
-__attribute__((unused)) static const struct placement_policy place_full = {
-    .name = "test-full", .score = score_full};
-__attribute__((unused)) static const struct placement_policy place_empty = {
-    .name = "test-empty", .score = score_empty};
+__attribute__((unused)) static const struct placement_policy place_first = {.name = "test-first",
+                                                                            .score = score_first};
+__attribute__((unused)) static const struct placement_policy place_full = {.name = "test-full",
+                                                                           .score = score_full};
+__attribute__((unused)) static const struct placement_policy place_empty = {.name = "test-empty",
+                                                                            .score = score_empty};
 __attribute__((unused)) static const struct placement_policy place_salted = {
     .name = "test-salted",
     .state_size = sizeof(struct salt),
@@ -232,14 +232,19 @@ static inline void heard_digest(const void *state, struct digest *d)
 
 __attribute__((unused)) static const struct order_policy in_turn = {
     .name = "test-in-turn", .preempts = PREEMPT_NEVER, .key = key_equal, ORDER_HOOKS};
-__attribute__((unused)) static const struct order_policy in_strict_turn = {
-    .name = "test-strict", .preempts = PREEMPT_NEVER, .blocks = true, .key = key_queue,
-    ORDER_HOOKS};
+__attribute__((unused)) static const struct order_policy in_strict_turn = {.name = "test-strict",
+                                                                           .preempts =
+                                                                               PREEMPT_NEVER,
+                                                                           .blocks = true,
+                                                                           .key = key_queue,
+                                                                           ORDER_HOOKS};
 __attribute__((unused)) static const struct order_policy by_queue = {
     .name = "test-queue", .preempts = PREEMPT_TAKE, .key = key_queue, ORDER_HOOKS};
-__attribute__((unused)) static const struct order_policy by_attained = {
-    .name = "test-attained", .preempts = PREEMPT_TAKE, .recheck_us = 1000000,
-    .key = key_attained, ORDER_HOOKS};
+__attribute__((unused)) static const struct order_policy by_attained = {.name = "test-attained",
+                                                                        .preempts = PREEMPT_TAKE,
+                                                                        .recheck_us = 1000000,
+                                                                        .key = key_attained,
+                                                                        ORDER_HOOKS};
 /* ---- the bed ---- */
 
 struct bed {
@@ -371,17 +376,18 @@ static inline struct group_spec ask_group(const struct ask *ask)
 static inline void bed_submit(struct bed *bed, const struct ask *ask)
 {
     const struct group_spec group = ask_group(ask);
-    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
 
-    bed_apply(bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                   .job = {.id = ask->id,
-                                           .queue = ask->queue != NULL ? ask->queue : "",
-                                           .user = "",
-                                           .name = "",
-                                           .layouts = &layout,
-                                           .layout_count = 1,
-                                           .remaining_us =
-                                               ask->remaining_us > 0 ? ask->remaining_us : -1}});
+    bed_apply(bed, &(struct event){
+                       .type = EVENT_JOB_SUBMITTED,
+                       .job = {.id = ask->id,
+                               .queue = ask->queue != NULL ? ask->queue : "",
+                               .user = "",
+                               .name = "",
+                               .layouts = &layout,
+                               .layout_count = 1,
+                               .remaining_us = ask->remaining_us > 0 ? ask->remaining_us : -1}});
 }
 #define SUBMIT(bed, ...) bed_submit(bed, &(struct ask){__VA_ARGS__})
 
@@ -390,7 +396,8 @@ static inline void bed_submit_groups(struct bed *bed, uint64_t id, const struct 
                                      uint32_t count)
 {
     struct group_spec groups[GANG_GROUPS_MAX];
-    const struct job_layout_spec layout = {.groups = groups, .group_count = count, .slowdown_ppm = 1000000};
+    const struct job_layout_spec layout = {
+        .groups = groups, .group_count = count, .slowdown_ppm = 1000000};
 
     for (uint32_t i = 0; i < count; i++)
         groups[i] = ask_group(&asks[i]);

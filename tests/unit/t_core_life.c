@@ -463,9 +463,15 @@ static void a_job_out_of_range_is_refused_and_changes_nothing(void **state)
 {
     static const char *terms[SELECTOR_TERMS_MAX + 1];
     struct group_spec groups[GANG_GROUPS_MAX + 1], good = {.tasks = 1, .gpus = 1};
-    struct job_layout_spec layouts[GANG_LAYOUTS_MAX + 1], layout = {.groups = groups, .group_count = 1, .slowdown_ppm = 1000000};
-    struct job_spec job = {.id = 9, .queue = "new-queue", .user = "new-user", .name = "new-name",
-                           .layouts = &layout, .layout_count = 1, .remaining_us = -1};
+    struct job_layout_spec layouts[GANG_LAYOUTS_MAX + 1],
+        layout = {.groups = groups, .group_count = 1, .slowdown_ppm = 1000000};
+    struct job_spec job = {.id = 9,
+                           .queue = "new-queue",
+                           .user = "new-user",
+                           .name = "new-name",
+                           .layouts = &layout,
+                           .layout_count = 1,
+                           .remaining_us = -1};
     const struct group_spec bad[] = {
         {.tasks = 0, .gpus = 1},
         {.tasks = JOB_TASKS_MAX + 1, .gpus = 1},
@@ -508,7 +514,8 @@ static void a_job_out_of_range_is_refused_and_changes_nothing(void **state)
     refuses_job(&bed, &job, EINVAL);
     groups[0] = groups[1] = good;
     for (uint32_t i = 0; i <= GANG_LAYOUTS_MAX; i++)
-        layouts[i] = (struct job_layout_spec){.groups = groups, .group_count = 1, .slowdown_ppm = 1000000};
+        layouts[i] =
+            (struct job_layout_spec){.groups = groups, .group_count = 1, .slowdown_ppm = 1000000};
     job.layouts = layouts;
     job.layout_count = 0;
     refuses_job(&bed, &job, EINVAL);
@@ -526,7 +533,8 @@ static void a_job_out_of_range_is_refused_and_changes_nothing(void **state)
 static void the_largest_job_is_accepted(void **state)
 {
     struct group_spec groups[GANG_GROUPS_MAX];
-    const struct job_layout_spec layout = {.groups = groups, .group_count = GANG_GROUPS_MAX, .slowdown_ppm = 1000000};
+    const struct job_layout_spec layout = {
+        .groups = groups, .group_count = GANG_GROUPS_MAX, .slowdown_ppm = 1000000};
     struct bed bed;
 
     (void)state;
@@ -535,8 +543,12 @@ static void the_largest_job_is_accepted(void **state)
     bed_open(&bed, &place_first, &in_turn);
     bed_node(&bed, "n0", NODE_GPUS_MAX);
     bed_apply(&bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = 1, .queue = "", .user = "", .name = "",
-                                            .layouts = &layout, .layout_count = 1,
+                                    .job = {.id = 1,
+                                            .queue = "",
+                                            .user = "",
+                                            .name = "",
+                                            .layouts = &layout,
+                                            .layout_count = 1,
                                             .remaining_us = -1}});
     SUBMIT(&bed, .id = 2, .gpus = NODE_GPUS_MAX);
     bed_step(&bed);
@@ -558,7 +570,9 @@ static void a_node_out_of_range_is_refused_and_changes_nothing(void **state)
         {.name = "n9", .model = "new-model", .cpu_mcpu = CPU_MCPU_MAX + 1},
         {.name = "n9", .model = "new-model", .memory_bytes = -1},
         {.name = "n9", .model = "new-model", .memory_bytes = MEMORY_BYTES_MAX + 1},
-        {.name = "n9", .model = "new-model", .labels = labels,
+        {.name = "n9",
+         .model = "new-model",
+         .labels = labels,
          .label_count = SELECTOR_TERMS_MAX + 1},
     };
     struct bed bed;
@@ -613,9 +627,15 @@ static void an_ack_of_nothing_is_refused_and_changes_nothing(void **state)
 static void a_job_that_is_known_is_refused(void **state)
 {
     const struct group_spec group = {.tasks = 1, .gpus = 1};
-    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
-    const struct job_spec again = {.id = 1, .queue = "other", .user = "", .name = "",
-                                   .layouts = &layout, .layout_count = 1, .remaining_us = -1};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_spec again = {.id = 1,
+                                   .queue = "other",
+                                   .user = "",
+                                   .name = "",
+                                   .layouts = &layout,
+                                   .layout_count = 1,
+                                   .remaining_us = -1};
     struct bed bed;
 
     (void)state;
@@ -633,16 +653,23 @@ static void the_limits_of_the_configuration_hold(void **state)
     const struct core_config config = {
         .placement = &place_first, .order = &in_turn, .nodes_max = 2, .jobs_max = 3};
     const struct group_spec group = {.tasks = 1, .gpus = 1};
-    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
-    const struct job_spec fourth = {.id = 4, .queue = "", .user = "", .name = "",
-                                    .layouts = &layout, .layout_count = 1, .remaining_us = -1};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_spec fourth = {.id = 4,
+                                    .queue = "",
+                                    .user = "",
+                                    .name = "",
+                                    .layouts = &layout,
+                                    .layout_count = 1,
+                                    .remaining_us = -1};
     struct bed bed;
 
     (void)state;
     bed_open_with(&bed, &config);
     bed_nodes(&bed, 2, 1);
-    bed_refuses(&bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                      .node = {.name = "n2", .model = "new-model", .gpus = 1}},
+    bed_refuses(&bed,
+                &(struct event){.type = EVENT_NODE_UPSERTED,
+                                .node = {.name = "n2", .model = "new-model", .gpus = 1}},
                 ENOSPC);
     bed_node(&bed, "n1", 2); /* known nodes may change */
     for (uint64_t id = 1; id <= 3; id++)

@@ -58,9 +58,10 @@ static void ten_gigabytes_of_256_fit_25_times(void **state)
 
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
-    bed_apply(&bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                    .node = {.name = "n0", .model = "big", .gpus = 1,
-                                             .gpu_memory_bytes = 256 * GB}});
+    bed_apply(&bed,
+              &(struct event){
+                  .type = EVENT_NODE_UPSERTED,
+                  .node = {.name = "n0", .model = "big", .gpus = 1, .gpu_memory_bytes = 256 * GB}});
     assert_int_equal(starts_of(&bed, 26, &(struct ask){.gpus = 1, .gpu_bytes = 10 * GB}), 25);
     assert_int_equal(bed_state(&bed, 26), JOB_PENDING);
     bed_close(&bed);
@@ -68,9 +69,8 @@ static void ten_gigabytes_of_256_fit_25_times(void **state)
 
 static void ten_shares_of_six_tenths_run_one_on_each_gpu(void **state)
 {
-    static const struct placement_policy *const policies[] = {&place_first, &place_full,
-                                                              &place_empty, &place_salted,
-                                                              &place_drawn_by_lot};
+    static const struct placement_policy *const policies[] = {
+        &place_first, &place_full, &place_empty, &place_salted, &place_drawn_by_lot};
 
     (void)state;
     for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
@@ -238,15 +238,19 @@ static void upsert(struct bed *bed, const char *name, const char *model, const c
                    uint32_t label_count)
 {
     bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                   .node = {.name = name, .model = model, .gpus = 1,
-                                            .labels = labels, .label_count = label_count}});
+                                   .node = {.name = name,
+                                            .model = model,
+                                            .gpus = 1,
+                                            .labels = labels,
+                                            .label_count = label_count}});
 }
 
 static void only_a_model_that_is_allowed_is_used(void **state)
 {
     static const char *const either[] = {"V100", "T4", "V100"};
     const struct group_spec group = {.tasks = 1, .gpus = 1, .models = either, .model_count = 3};
-    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
     struct bed bed;
 
     (void)state;
@@ -262,8 +266,12 @@ static void only_a_model_that_is_allowed_is_used(void **state)
     assert_starts(&bed, 3, 0, "n0", 1);
     bed_end(&bed, 2, 0);
     bed_apply(&bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = 4, .queue = "", .user = "", .name = "",
-                                            .layouts = &layout, .layout_count = 1,
+                                    .job = {.id = 4,
+                                            .queue = "",
+                                            .user = "",
+                                            .name = "",
+                                            .layouts = &layout,
+                                            .layout_count = 1,
                                             .remaining_us = -1}});
     bed_step(&bed);
     assert_starts(&bed, 4, 0, "n1", 1);
@@ -278,7 +286,8 @@ static void all_labels_that_are_asked_for_must_be_there(void **state)
     static const char *const one[] = {"rack=1"}, *const both[] = {"zone=a", "rack=1"};
     static const char *const asked[] = {"rack=1", "zone=a", "rack=1"};
     const struct group_spec group = {.tasks = 1, .gpus = 1, .labels = asked, .label_count = 3};
-    const struct job_layout_spec layout = {.groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
     struct bed bed;
 
     (void)state;
@@ -287,8 +296,12 @@ static void all_labels_that_are_asked_for_must_be_there(void **state)
     upsert(&bed, "n1", "A100", one, 1);
     upsert(&bed, "n2", "A100", both, 2);
     bed_apply(&bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = 1, .queue = "", .user = "", .name = "",
-                                            .layouts = &layout, .layout_count = 1,
+                                    .job = {.id = 1,
+                                            .queue = "",
+                                            .user = "",
+                                            .name = "",
+                                            .layouts = &layout,
+                                            .layout_count = 1,
                                             .remaining_us = -1}});
     SUBMIT(&bed, .id = 2, .gpus = 1, .label = "rack=1");
     SUBMIT(&bed, .id = 3, .gpus = 1, .label = "rack=2");

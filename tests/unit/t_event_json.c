@@ -21,8 +21,9 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
                          "\"health\":\"lost\"}\n",
     [EVENT_JOB_SUBMITTED] =
         "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":18446744073709551615,\"queue\":\"q\","
-        "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,\"groups\":[" GROUP
-        "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP "]}],\"remaining_us\":-1}\n",
+        "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,"
+        "\"groups\":[" GROUP "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP
+        "]}],\"remaining_us\":-1}\n",
     [EVENT_JOB_CANCELLED] = "{\"type\":\"job_cancelled\",\"at_us\":5000000,\"job_id\":7}\n",
     [EVENT_TASK_STARTED] = "{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,"
                            "\"node\":\"n\",\"gpus\":[0,5,63]}\n",
@@ -130,7 +131,8 @@ static void a_header_comes_back_byte_for_byte(void **state)
     static const char line[] =
         "{\"berth-events\":1,\"placement\":\"berth\",\"order\":\"fifo\","
         "\"seed\":18446744073709551615,\"order_options\":[1,-9223372036854775808],\"mix\":[" GROUP
-        "],\"repack\":2,\"migrate_wait_us\":5,\"migrate_gain_ppm\":6,\"nodes_max\":7,\"jobs_max\":8}\n";
+        "],\"repack\":2,\"migrate_wait_us\":5,\"migrate_gain_ppm\":6,\"nodes_max\":7,\"jobs_max\":"
+        "8}\n";
     struct config config;
     struct arena arena;
     struct text text;
