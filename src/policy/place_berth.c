@@ -19,15 +19,17 @@
 #include "policy/price.h"
 #include "policy/recent.h"
 
-#define PERIOD_MIN         64 /* arrivals between prices, when the policy has settled */
-#define STATES_PER_ARRIVAL 16 /* states to be judged anew that an arrival pays for */
-#define ROUNDS             2  /* of price_solve(), when settled */
-#define ROUNDS_FIRST       20 /* for the first prices, which start from nothing */
-#define FIRST_COUNT        8  /* prices worked out with ROUNDS_FIRST */
-#define TIE_SHIFT          6  /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
-#define UNPRICED           INT32_MIN
-#define MEAN_MAX           (INT64_C(1) << 31)
-#define HOST_USUAL         8192 /* host units that a GPU's worth of the usual task takes, at least */
+#define PERIOD_MIN               64 /* arrivals between prices, when the policy has settled */
+#define STATES_SMALL             2048 /* up to so many, an arrival pays for ... */
+#define STATES_PER_ARRIVAL       16 /* ... so many states judged anew; */
+#define STATES_PER_ARRIVAL_LARGE 4 /* beyond, where memory is slow */
+#define ROUNDS                   2  /* of price_solve(), when settled */
+#define ROUNDS_FIRST             20 /* for the first prices, which start from nothing */
+#define FIRST_COUNT              8  /* prices worked out with ROUNDS_FIRST */
+#define TIE_SHIFT                6  /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
+#define UNPRICED                 INT32_MIN
+#define MEAN_MAX                 (INT64_C(1) << 31)
+#define HOST_USUAL               8192 /* host units beside each GPU of the usual task, at least */
 
 /* A class of nodes: its kind for the prices, and how bytes of its GPUs become levels. */
 struct class_facts {
@@ -425,11 +427,21 @@ static void work_out(struct berth *b, const struct core *core, const struct choi
         b->worked_out++;
 }
 
+/* Arrivals until the next prices, so that what a refresh costs is spread over enough of them. */
+static uint32_t period_of(uint32_t live_states)
+{
+    const uint32_t small = live_states < STATES_SMALL ? live_states : STATES_SMALL;
+    const uint32_t period =
+        small / STATES_PER_ARRIVAL + (live_states - small) / STATES_PER_ARRIVAL_LARGE;
+
+    return period > PERIOD_MIN ? period : PERIOD_MIN;
+}
+
 static bool berth_refresh(void *state, const struct core *core)
 {
     struct berth *b = state;
     struct choice *choices;
-    uint32_t count, period;
+    uint32_t count;
 
     if (!recent_is_due(&b->recent) && !has_new_room(b, core))
         return false;
@@ -437,8 +449,7 @@ static bool berth_refresh(void *state, const struct core *core)
     if (count > 0)
         work_out(b, core, choices, count);
     mem_free(choices);
-    period = b->live_states / STATES_PER_ARRIVAL;
-    recent_fade(&b->recent, core_running_count(core), period > PERIOD_MIN ? period : PERIOD_MIN);
+    recent_fade(&b->recent, core_running_count(core), period_of(b->live_states));
     return count > 0;
 }
 

@@ -145,12 +145,12 @@ void price_add_pile(struct price *p, const struct price_pile *pile, const uint8_
 
 /* ---- the search for prices ---- */
 
-/* A task is worth at most twice the GPUs that it asks for. */
+/* A task is worth at most half more than the GPUs that it asks for. */
 static int32_t price_ceiling(const struct price_shape *s)
 {
     const uint32_t plain = s->gpus * s->size * (1000 / PRICE_LEVELS) * PRICE_UNIT;
 
-    return (int32_t)(2 * plain);
+    return (int32_t)(plain + plain / 2);
 }
 
 static void adjust(struct price *p)
@@ -161,6 +161,11 @@ static void adjust(struct price *p)
         int32_t step = price_ln(&p->math, (uint64_t)(s->demand + FEW)) -
                        price_ln(&p->math, (uint64_t)(s->held + FEW));
 
+        /* Several small tasks share a GPU, so each step in their price counts several times. */
+        if (s->size < PRICE_LEVELS / 2)
+            step /= 2;
+        else
+            step = step * (int32_t)s->size / PRICE_LEVELS;
         step = step > STEP_MAX ? STEP_MAX : step < -STEP_MAX ? -STEP_MAX : step;
         s->price += step;
         s->price = s->price > ceiling ? ceiling : s->price < PRICE_FLOOR ? PRICE_FLOOR : s->price;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/limits.h"
+#include "sim/fragment.h"
 #include "sim/run.h"
 
 __extension__ typedef __int128 wide;
@@ -217,6 +218,8 @@ static void result_use(const struct run *run, struct result *out)
         out->unallocated_ppm = out->unallocated_95_ppm = UNKNOWN_PPM;
     out->allocated_ppm = stays ? ratio_ppm(m->held_mgpu, m->capacity_mgpu)
                                : ratio_ppm(m->window_mgpu_us, m->capacity_mgpu * window_us);
+    out->fragmented_ppm =
+        ratio_ppm(fragmented_mgpu(run->world.core, run->workload.trace), m->capacity_mgpu);
     out->busy_gpu_us = (int64_t)(m->busy_mgpu_us / GPU_MGPU);
     out->model_count = m->model_count;
     for (uint32_t i = 0; i < m->model_count; i++) {

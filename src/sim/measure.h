@@ -21,7 +21,7 @@ struct result {
     uint64_t seed;
     int64_t unallocated_ppm;    /* mean at 100 % arrived; UNKNOWN_PPM where jobs leave */
     int64_t unallocated_95_ppm; /* at 95 % */
-    int64_t fragmented_ppm;     /* at the end: free GPU compute that no waiting or typical... */
+    int64_t fragmented_ppm;     /* of all GPU compute at the end, see fragment.h */
     int64_t allocated_ppm;      /* over time where jobs leave, at the end where they stay */
     uint32_t jobs, finished, failed, waiting;
     uint64_t preemptions;

@@ -171,6 +171,31 @@ static void a_lost_job_comes_back_in_the_best_layout_that_fits_then(void **state
     bed_close(&bed);
 }
 
+static void tasks_that_stay_apart_go_to_a_node_each(void **state)
+{
+    static const struct group_spec group = {.tasks = 3, .gpus = 1};
+    static const struct job_layout_spec apart = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000, .apart = 1};
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_full, &in_turn);
+    bed_nodes(&bed, 2, 8);
+    submit_layouts(&bed, 1, &apart, 1);
+    bed_step(&bed);
+    assert_int_equal(bed_reason(&bed, 1), REASON_GANG);
+    assert_int_equal(bed.core->index.whole_free, 16);
+    bed_node(&bed, "n2", 8);
+    bed_step(&bed);
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t k = 0; k < i; k++)
+            assert_int_not_equal(bed_place(&bed, 1, i)->node, bed_place(&bed, 1, k)->node);
+    SUBMIT(&bed, .id = 2, .gpus = 7, .tasks = 3); /* the nodes are as open to others as ever */
+    bed_step(&bed);
+    assert_int_equal(bed_find(&bed, DECISION_START, 2)->place_count, 3);
+    bed_close(&bed);
+}
+
 /* ---- the order ---- */
 
 static void equal_jobs_start_in_the_order_of_submission(void **state)
@@ -377,6 +402,7 @@ int main(void)
         TEST(a_share_of_two_gpus_takes_the_pair_that_leaves_room),
         TEST(the_first_layout_that_fits_is_taken),
         TEST(a_lost_job_comes_back_in_the_best_layout_that_fits_then),
+        TEST(tasks_that_stay_apart_go_to_a_node_each),
         TEST(equal_jobs_start_in_the_order_of_submission),
         TEST(a_small_job_passes_a_large_one_unless_the_order_blocks),
         TEST(a_job_that_was_held_back_says_so_only_while_it_is),

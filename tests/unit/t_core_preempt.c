@@ -74,18 +74,18 @@ static void a_claim_ends_with_its_node_and_the_job_finds_room_elsewhere(void **s
     (void)state;
     bed_open(&bed, &place_first, &by_queue);
     bed_nodes(&bed, 2, 4);
-    RUN(&bed, .id = 1, .gpus = 4, .queue = "8");
-    RUN(&bed, .id = 2, .gpus = 4, .queue = "9");
+    RUN(&bed, .id = 1, .gpus = 4, .queue = "9");
+    RUN(&bed, .id = 2, .gpus = 4, .queue = "8");
     SUBMIT(&bed, .id = 3, .gpus = 4, .queue = "1");
     bed_step(&bed);
-    assert_non_null(bed_find(&bed, DECISION_STOP, 2));
-    apply(&bed, removed("n1"));
-    assert_int_equal(bed_state(&bed, 2), JOB_PENDING);
-    bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_STOP, 1));
-    bed_end(&bed, 1, 143);
+    apply(&bed, removed("n0"));
+    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
     bed_step(&bed);
-    assert_starts(&bed, 3, 0, "n0", 0xf);
+    assert_non_null(bed_find(&bed, DECISION_STOP, 2));
+    bed_end(&bed, 2, 143);
+    bed_step(&bed);
+    assert_starts(&bed, 3, 0, "n1", 0xf);
     bed_close(&bed);
 }
 
@@ -357,6 +357,34 @@ static void a_gpu_used_twice_is_freed_once(void **state)
     bed_close(&bed);
 }
 
+/* Two tasks that stay apart, and only one node that others would leave: nothing is gained. */
+static void tasks_that_stay_apart_do_not_make_one_node_empty_in_vain(void **state)
+{
+    static const struct group_spec group = {.tasks = 2, .gpus = 1};
+    static const struct job_layout_spec apart = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000, .apart = 1};
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_nodes(&bed, 2, 2);
+    RUN(&bed, .id = 1, .gpus = 2, .queue = "9");
+    RUN(&bed, .id = 2, .gpus = 2, .queue = "0");
+    bed_apply(&bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
+                                    .job = {.id = 3, .queue = "1", .user = "", .name = "",
+                                            .layouts = &apart, .layout_count = 1,
+                                            .remaining_us = -1}});
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
+    bed_node(&bed, "n2", 1);
+    bed_step(&bed); /* now one node is enough */
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 1);
+    bed_end(&bed, 1, 143);
+    bed_step(&bed);
+    assert_int_equal(bed_find(&bed, DECISION_START, 3)->place_count, 2);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -376,6 +404,7 @@ int main(void)
         TEST(claimed_cpus_are_not_counted_as_freed),
         TEST(a_deficit_outlives_a_step_that_only_thinks),
         TEST(a_gpu_used_twice_is_freed_once),
+        TEST(tasks_that_stay_apart_do_not_make_one_node_empty_in_vain),
     };
 
     return RUN_TESTS(tests);
