@@ -8,6 +8,7 @@ __extension__ typedef __int128 wide;
 
 #define FIRST_END_US 10000000
 #define MIDDLE_PPM   1224745 /* sqrt(1.5) */
+#define ALIVE_MIN    16      /* of HAZARD_ONE: a tail of a millionth does not count */
 
 void hazard_scale_init(struct hazard_scale *scale)
 {
@@ -48,21 +49,20 @@ void hazard_estimate(const uint32_t *ended, const uint32_t *active, const int32_
     out_hazard[HAZARD_BINS - 1] = HAZARD_ONE;
 }
 
-/* The cheapest bound for a job at the start of bin `first`. */
-static int64_t cost_from(const struct hazard_scale *scale, const int32_t *hazard, uint32_t first)
+int64_t hazard_cost_ms(const struct hazard_scale *scale, const int32_t *hazard, uint32_t bin)
 {
-    const int64_t age_ms = first > 0 ? scale->end_ms[first - 1] : 0;
+    const int64_t age_ms = bin > 0 ? scale->end_ms[bin - 1] : 0;
     int64_t alive = HAZARD_ONE, spent = 0; /* spent: by those that ended, x HAZARD_ONE */
     int64_t best_ended = 0, best_spent = 1;
 
-    for (uint32_t b = first; b < HAZARD_BINS && alive >= 16; b++) {
+    for (uint32_t b = bin; b < HAZARD_BINS && alive >= ALIVE_MIN; b++) {
         const int64_t ends = alive * hazard[b] / HAZARD_ONE;
         int64_t total, ended;
 
         alive -= ends;
         ended = HAZARD_ONE - alive;
         spent += ends * (scale->middle_ms[b] - age_ms);
-        total = spent + alive * (scale->end_ms[b] - age_ms);
+        total = spent + alive * (scale->end_ms[b] - age_ms); /* at most 2^61 */
         if ((wide)ended * best_spent > (wide)best_ended * total) {
             best_ended = ended;
             best_spent = total;
@@ -71,10 +71,4 @@ static int64_t cost_from(const struct hazard_scale *scale, const int32_t *hazard
     if (best_ended == 0 || best_spent / best_ended > HAZARD_COST_MS_MAX)
         return HAZARD_COST_MS_MAX;
     return best_spent / best_ended > 1 ? best_spent / best_ended : 1;
-}
-
-void hazard_cost(const struct hazard_scale *scale, const int32_t *hazard, int64_t *out_ms)
-{
-    for (uint32_t first = 0; first < HAZARD_BINS; first++)
-        out_ms[first] = cost_from(scale, hazard, first);
 }

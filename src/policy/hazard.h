@@ -38,7 +38,7 @@ uint32_t hazard_bin(const struct hazard_scale *scale, uint32_t from, int64_t age
 void hazard_estimate(const uint32_t *ended, const uint32_t *active, const int32_t *parent,
                      uint32_t weight, int32_t *out_hazard);
 
-/* Run time per completion for a job at the start of each bin: out_ms[HAZARD_BINS],
- * 1..HAZARD_COST_MS_MAX. Cost: about HAZARD_BINS^2 / 2 steps, 2 us. */
+/* Run time per completion for a job at the start of that bin: 1..HAZARD_COST_MS_MAX.
+ * Cost: up to HAZARD_BINS steps, 0.1 us. */
 #define HAZARD_COST_MS_MAX (1LL << 46)
-void hazard_cost(const struct hazard_scale *scale, const int32_t *hazard, int64_t *out_ms);
+int64_t hazard_cost_ms(const struct hazard_scale *scale, const int32_t *hazard, uint32_t bin);

@@ -9,12 +9,13 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define STALE_US (4 * 3600 * 1000000LL)
+#define STALE_US (900 * 1000000LL)
 #define SWEEP_US (STALE_US / 8)
 
 /* weight: how many jobs the parent's word counts as; news_percent: a refresh is due after so much
  * news, of all the node has seen; gap_us: how long it stays open without a submission.
- * Found on Philly (pooled and by virtual cluster), Muri's and Pollux's traces together. */
+ * Found on Philly (pooled and by virtual cluster), Muri's and Pollux's traces together; they are
+ * not sharp: one job more or less in a weight is within the noise of 2 to 3 %. */
 static const struct {
     uint32_t weight, news_percent;
     int64_t gap_us;
@@ -24,7 +25,7 @@ static const struct {
     [HISTORY_USER] = {1, 2, 0},
     [HISTORY_NAME] = {1, 2, 0},
     [HISTORY_GPUS] = {3, 2, 0},
-    [HISTORY_SESSION] = {2, 5, 4 * 3600 * 1000000LL},
+    [HISTORY_SESSION] = {3, 5, 4 * 3600 * 1000000LL},
     [HISTORY_BURST] = {2, 1, 60 * 1000000LL},
 };
 
@@ -35,13 +36,26 @@ static void refresh(struct history *h, uint32_t id, int64_t now_us)
 
     hazard_estimate(node->ended_parts, node->active_parts, parent, levels[node->level].weight,
                     node->hazard);
-    hazard_cost(&h->scale, node->hazard, node->cost_ms);
     node->refreshed_us = now_us;
     node->news = 0;
-    if (node->level == HISTORY_BURST && !node->changed) {
+    if (node->level != HISTORY_BURST)
+        return;
+    for (uint32_t bin = 0; bin < HAZARD_BINS; bin++)
+        node->cost_ms[bin] =
+            node->active_parts[bin] > 0 ? hazard_cost_ms(&h->scale, node->hazard, bin) : 0;
+    if (!node->changed) {
         node->changed = true;
         vec_push(h->changed, h->changed_count, h->changed_cap, id);
     }
+}
+
+/* A bin that held no jobs at the last refresh has no cost yet. */
+static void price_bin(struct history *h, uint32_t burst, uint32_t bin)
+{
+    struct history_node *node = &h->nodes[burst];
+
+    if (node->cost_ms[bin] == 0)
+        node->cost_ms[bin] = hazard_cost_ms(&h->scale, node->hazard, bin);
 }
 
 static void refresh_if_due(struct history *h, uint32_t id, int64_t now_us)
@@ -190,6 +204,7 @@ uint32_t history_join(struct history *h, const struct history_facts *facts, int6
         node->news++;
         refresh_if_due(h, path[i], now_us);
     }
+    price_bin(h, burst, 0);
     return burst;
 }
 
@@ -202,6 +217,7 @@ void history_age(struct history *h, uint32_t burst, uint32_t from_bin, uint32_t 
         h->nodes[path[i]].active_parts[from_bin] -= HAZARD_PARTS;
         h->nodes[path[i]].active_parts[to_bin] += HAZARD_PARTS;
     }
+    price_bin(h, burst, to_bin);
 }
 
 /* An end is spread over its bin and the neighbours, or the bins would be too sharp. */
@@ -238,7 +254,7 @@ void history_sweep(struct history *h, int64_t now_us)
     if (now_us - h->swept_us < SWEEP_US)
         return;
     h->swept_us = now_us;
-    for (int level = HISTORY_SESSION; level <= HISTORY_BURST; level++) /* parents first */
+    for (int level = HISTORY_ALL; level <= HISTORY_BURST; level++) /* parents first */
         for (uint32_t id = 0; id < h->count; id++) {
             const struct history_node *node = &h->nodes[id];
 

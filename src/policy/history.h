@@ -11,8 +11,9 @@
  * table (hazard.h), smoothed towards its parent's, so a new burst starts with what its session
  * knows, a new session with what its user's jobs were like, and so on up to all jobs.
  *
- * A node's table is computed anew when it has heard enough news, and those in use at least every
- * 4 hours, since waiting and ageing is news too. */
+ * A node's table is computed anew when it has heard enough news, and at least every quarter of an
+ * hour while jobs of it are unfinished: that they still are, at their age, is news too, and often
+ * the first that is heard of a long kind of job. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,7 +57,7 @@ struct history_node {
     int64_t refreshed_us;
     uint32_t ended_parts[HAZARD_BINS], active_parts[HAZARD_BINS];
     int32_t hazard[HAZARD_BINS];
-    int64_t cost_ms[HAZARD_BINS]; /* run time per completion by age */
+    int64_t cost_ms[HAZARD_BINS]; /* burst: run time per completion, of bins that hold jobs */
 };
 
 struct history {
@@ -85,7 +86,7 @@ void history_age(struct history *h, uint32_t burst, uint32_t from_bin, uint32_t 
  * withdrawn, which says nothing. */
 void history_leave(struct history *h, uint32_t burst, uint32_t bin, int64_t ran_us, int64_t now_us);
 
-/* Refresh what has become old. Call it now and then; it does something every half hour. */
+/* Refresh what has become old. Call it at each step; it does something every other minute. */
 void history_sweep(struct history *h, int64_t now_us);
 
 /* A burst whose costs have changed since it was last returned; HISTORY_NONE = no more. */

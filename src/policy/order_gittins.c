@@ -4,11 +4,13 @@
  *
  * key = (run time that one completion costs at the job's age, see hazard.h) x (GPUs + 1/4).
  *
- * The quarter tells jobs without GPUs apart and takes a little from the disadvantage of large
- * jobs: on Philly, plain GPUs lets gangs of whole nodes starve, and on Muri's traces weights
- * below plain GPUs cost 5 to 10 %. The key is constant within an age bin, and bins grow by half,
- * so it changes rarely: for a running job when it crosses into a bin, for a waiting one when its
- * burst is refreshed. A running job gives way only to one that is 1.5 times better. */
+ * The quarter lets jobs without GPUs have an order too, and favours gangs a little: on Philly plain
+ * GPUs are 1 to 2 % worse, since gangs of whole nodes starve; on Muri's traces flatter weights are
+ * 3 to 10 % worse.
+ *
+ * The key is constant within an age bin, and bins grow by half, so it changes rarely: for a running
+ * job when it crosses into a bin, for a waiting one when its burst is refreshed. A running job
+ * gives way only to one that is twice as good. */
 #include "base/digest.h"
 #include "base/heap.h"
 #include "base/vec.h"
@@ -196,6 +198,7 @@ static int64_t gittins_next_change_us(const void *state, const struct core *core
 
     if (core_pending_count(core) == 0)
         return INT64_MAX; /* nobody to give way to */
+
     return at_us > now_us + PATIENCE_US ? at_us : now_us + PATIENCE_US;
 }
 
@@ -255,7 +258,7 @@ const struct order_policy order_gittins = {
     .summary = "most completions per GPU time, as learned from earlier jobs",
     .state_size = sizeof(struct gittins),
     .preempts = PREEMPT_TAKE,
-    .hysteresis_ppm = 1500000,
+    .hysteresis_ppm = 2000000,
     .init = gittins_init,
     .done = gittins_done,
     .copy = gittins_copy,

@@ -19,7 +19,7 @@ enum workload_kind { WORKLOAD_TIMED, WORKLOAD_FILL, WORKLOAD_STEADY };
 
 #define STEADY_LIFETIME_US    (3600LL * 1000000) /* the mean; only ratios to it are reported */
 #define STEADY_SIGMA          1.0                /* of the logarithm of a lifetime */
-#define STEADY_WARM_LIFETIMES 3
+#define STEADY_WARM_LIFETIMES 10 /* of lognormal lifetimes a tenth of the load is older than 3 */
 
 struct workload_options {
     enum workload_kind kind;
