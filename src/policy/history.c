@@ -25,7 +25,7 @@ static const struct {
     [HISTORY_USER] = {1, 2, 0},
     [HISTORY_NAME] = {1, 2, 0},
     [HISTORY_GPUS] = {3, 2, 0},
-    [HISTORY_SESSION] = {3, 5, 4 * 3600 * 1000000LL},
+    [HISTORY_SESSION] = {4, 5, 4 * 3600 * 1000000LL},
     [HISTORY_BURST] = {2, 1, 60 * 1000000LL},
 };
 

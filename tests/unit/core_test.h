@@ -523,6 +523,7 @@ static inline void bed_end(struct bed *bed, uint64_t id, int32_t code)
 {
     const uint32_t tasks = bed_job(bed, id)->task_count;
 
-    for (uint32_t i = 0; i < tasks; i++)
-        apply(bed, exited(id, i, code));
+    for (uint32_t i = 0; i < tasks && core_find_job(bed->core, id) != ROW_NONE; i++)
+        if (bed_state(bed, id) != JOB_PENDING)
+            apply(bed, exited(id, i, code));
 }

@@ -221,22 +221,18 @@ static void a_small_job_passes_a_large_one_unless_the_order_blocks(void **state)
     struct bed bed;
 
     (void)state;
-    bed_open(&bed, &place_first, &in_turn);
-    bed_node(&bed, "n0", 2);
-    SUBMIT(&bed, .id = 1, .gpus = 3);
-    SUBMIT(&bed, .id = 2, .gpus = 1);
-    bed_step(&bed);
-    assert_non_null(bed_find(&bed, DECISION_START, 2));
-    bed_close(&bed);
-    bed_open(&bed, &place_first, &in_strict_turn);
-    bed_node(&bed, "n0", 2);
-    SUBMIT(&bed, .id = 1, .gpus = 3);
-    SUBMIT(&bed, .id = 2, .gpus = 1);
-    bed_step(&bed);
-    assert_int_equal(bed_count(&bed, DECISION_START), 0);
-    assert_int_equal(bed_reason(&bed, 1), REASON_ROOM);
-    assert_int_equal(bed_reason(&bed, 2), REASON_ORDER);
-    bed_close(&bed);
+    for (int blocks = 0; blocks <= 1; blocks++) {
+        bed_open(&bed, &place_first, blocks ? &in_strict_turn : &in_turn);
+        bed_node(&bed, "n0", 3);
+        SUBMIT(&bed, .id = 1, .gpus = 1);
+        SUBMIT(&bed, .id = 2, .gpus = 3);
+        SUBMIT(&bed, .id = 3, .gpus = 1, .cpu_mcpu = 1);
+        bed_step(&bed);
+        assert_non_null(bed_find(&bed, DECISION_START, 1));
+        assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
+        assert_int_equal(bed_reason(&bed, 3), blocks ? REASON_ORDER : REASON_NONE);
+        bed_close(&bed);
+    }
 }
 
 static void a_job_that_was_held_back_says_so_only_while_it_is(void **state)
@@ -245,16 +241,17 @@ static void a_job_that_was_held_back_says_so_only_while_it_is(void **state)
 
     (void)state;
     bed_open(&bed, &place_first, &in_strict_turn);
-    bed_node(&bed, "n0", 1);
-    SUBMIT(&bed, .id = 1, .gpus = 2, .queue = "5");
+    bed_node(&bed, "n0", 3);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .queue = "0");
+    SUBMIT(&bed, .id = 2, .gpus = 3, .queue = "5");
     bed_step(&bed);
-    assert_int_equal(bed_reason(&bed, 1), REASON_ROOM);
-    SUBMIT(&bed, .id = 2, .gpus = 3, .queue = "1");
+    assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
+    SUBMIT(&bed, .id = 3, .gpus = 3, .cpu_mcpu = 1, .queue = "1");
     bed_step(&bed);
-    assert_int_equal(bed_reason(&bed, 1), REASON_ORDER);
-    apply(&bed, cancelled(2));
+    assert_int_equal(bed_reason(&bed, 2), REASON_ORDER);
+    apply(&bed, cancelled(3));
     bed_step(&bed);
-    assert_int_equal(bed_reason(&bed, 1), REASON_ROOM);
+    assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
     bed_close(&bed);
 }
 

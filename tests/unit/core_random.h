@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* core_random.h - random histories: events drawn from what a core holds just now, sensible for the
+ * most part, late, doubled or nonsense now and then. The same seed and core, the same event. */
+#pragma once
+#include "base/rng.h"
+#include "unit/core_test.h"
+
+struct play {
+    struct rng rng;
+    uint64_t next_id;
+    uint32_t nodes;      /* names n0.. that are used */
+    uint32_t shapes;     /* of the pool below that are asked for */
+    bool one_group;      /* jobs of one group only */
+    bool tame;           /* no nonsense, no other GPUs than decided */
+    int64_t step_us;     /* largest step of time */
+    /* what the last event points to */
+    char name[24], queue[8];
+    struct group_spec groups[2];
+    struct job_layout_spec layouts[2];
+    const char *labels[2];
+};
+
+static inline void play_init(struct play *play, uint64_t seed, uint32_t nodes)
+{
+    *play = (struct play){.nodes = nodes, .shapes = UINT32_MAX, .next_id = 1, .step_us = 900000};
+    rng_init(&play->rng, seed);
+}
+
+static inline uint32_t play_below(struct play *play, uint32_t n)
+{
+    return (uint32_t)rng_below(&play->rng, n);
+}
+
+static const char *const play_models[] = {"A100", "T4", "V100"};
+static const char *const play_labels[] = {"zone=a", "zone=b"};
+
+static inline struct group_spec play_group(struct play *play)
+{
+    static const struct group_spec pool[] = {
+        {.tasks = 1, .gpus = 1},
+        {.tasks = 1, .gpus = 2},
+        {.tasks = 1, .gpus = 4},
+        {.tasks = 1, .gpus = 1, .gpu_mgpu = 500},
+        {.tasks = 1, .gpus = 1, .gpu_mgpu = 300, .cpu_mcpu = 2000},
+        {.tasks = 1, .gpus = 1, .gpu_mgpu = 700, .gpu_memory_bytes = GB},
+        {.tasks = 1, .gpus = 1, .gpu_memory_bytes = 9 * GB},
+        {.tasks = 1, .cpu_mcpu = 3000, .memory_bytes = GB},
+        {.tasks = 1, .gpus = 2, .gpu_mgpu = 400},
+        {.tasks = 1, .gpus = 1, .cpu_mcpu = 4000, .models = play_models, .model_count = 2},
+        {.tasks = 1, .gpus = 1, .gpu_mgpu = 200, .labels = play_labels, .label_count = 1},
+        {.tasks = 1, .gpus = 3, .memory_bytes = 3 * GB},
+        {.tasks = 1, .gpus = 9},
+    };
+    const uint32_t count = sizeof pool / sizeof pool[0];
+    struct group_spec group = pool[play_below(play, count < play->shapes ? count : play->shapes)];
+
+    if (group.gpus != 2 && play_below(play, 4) == 0)
+        group.tasks = 1 + play_below(play, 4);
+    return group;
+}
+
+static inline void play_submit(struct play *play, struct event *out)
+{
+    const bool two = !play->one_group && play_below(play, 4) == 0;
+    const uint32_t layouts = !play->one_group && play_below(play, 5) == 0 ? 2 : 1;
+
+    play->groups[0] = play_group(play);
+    play->groups[1] = play_group(play);
+    play->layouts[0] = (struct job_layout_spec){.groups = play->groups,
+                                                .group_count = two ? 2 : 1,
+                                                .slowdown_ppm = 1000000,
+                                                .apart = play_below(play, 10) == 0};
+    play->layouts[1] = (struct job_layout_spec){.groups = &play->groups[1],
+                                                .group_count = 1,
+                                                .slowdown_ppm = 1300000};
+    snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 6));
+    out->type = EVENT_JOB_SUBMITTED;
+    out->job = (struct job_spec){
+        .id = play->next_id++, .queue = play->queue, .user = "", .name = "",
+        .layouts = play->layouts, .layout_count = layouts,
+        .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1};
+}
+
+static inline void play_node(struct play *play, struct event *out)
+{
+    const uint32_t kind = play_below(play, 5);
+
+    snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+    play->labels[0] = play_labels[play_below(play, 2)];
+    out->type = EVENT_NODE_UPSERTED;
+    out->node = (struct node_spec){.name = play->name,
+                                   .model = kind == 4 ? "" : play_models[kind % 3],
+                                   .gpus = kind == 4 ? 0 : 1u << kind,
+                                   .gpu_memory_bytes = kind == 1 ? 0 : 16 * GB,
+                                   .cpu_mcpu = 8000 << (kind & 1),
+                                   .memory_bytes = 16 * GB,
+                                   .labels = play->labels,
+                                   .label_count = play_below(play, 3) == 0};
+}
+
+/* A job on GPUs, ROW_NONE if there is none. */
+static inline uint32_t play_active(struct play *play, const struct core *core)
+{
+    const uint32_t rows = core_job_rows(core);
+
+    for (uint32_t i = 0, at = rows > 0 ? play_below(play, rows) : 0; i < rows; i++, at++) {
+        const enum job_state state = core_job(core, at % rows)->state;
+
+        if (state == JOB_STARTING || state == JOB_RUNNING || state == JOB_STOPPING)
+            return at % rows;
+    }
+    return ROW_NONE;
+}
+
+static inline void play_task(struct play *play, const struct core *core, enum event_type type,
+                             struct event *out)
+{
+    const uint32_t row = play_active(play, core);
+    const struct job *job = row != ROW_NONE ? core_job(core, row) : NULL;
+    const struct task *task;
+
+    out->type = type;
+    out->task.node = "";
+    if (job == NULL || (!play->tame && play_below(play, 20) == 0)) { /* of nobody, or too late */
+        out->task.job_id = rng_below(&play->rng, play->next_id + 1);
+        out->task.task = play_below(play, 5);
+        return;
+    }
+    out->task.job_id = job->id;
+    out->task.task = play_below(play, job->task_count);
+    task = core_task(core, job->task_first + out->task.task);
+    if (type == EVENT_TASK_EXITED)
+        out->task.exit_code = job->state == JOB_STOPPING || play_below(play, 6) == 0 ? 143 : 0;
+    if (type != EVENT_TASK_STARTED || play->tame || play_below(play, 12) > 0)
+        return;
+    snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+    out->task.node = play->name;
+    out->task.gpu_mask = task->gpu_mask << play_below(play, 2) >> play_below(play, 3);
+}
+
+/* The next event. It may be refused. */
+static inline void play_event(struct play *play, const struct core *core, struct event *out)
+{
+    const uint32_t draw = play_below(play, 100);
+
+    *out = (struct event){.type = EVENT_TIME_PASSED,
+                          .at_us = core_now_us(core) + play_below(play, (uint32_t)play->step_us)};
+    if (draw < 22 && core_pending_count(core) < 40) {
+        play_submit(play, out);
+    } else if (draw < 55) {
+        play_task(play, core, EVENT_TASK_STARTED, out);
+    } else if (draw < 80) {
+        play_task(play, core, EVENT_TASK_EXITED, out);
+    } else if (draw < 83) {
+        play_task(play, core, EVENT_TASK_LOST, out);
+    } else if (draw < 87) {
+        out->type = EVENT_JOB_CANCELLED;
+        out->job_id = play->next_id - 1 - rng_below(&play->rng, 30);
+    } else if (draw < 91) {
+        play_node(play, out);
+    } else if (draw < 92) {
+        out->type = EVENT_NODE_REMOVED;
+        snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+        out->node_name = play->name;
+    } else if (draw < 96) {
+        out->type = EVENT_GPU_HEALTH;
+        snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+        out->gpu.node = play->name;
+        out->gpu.gpu = play_below(play, 4);
+        out->gpu.health = play_below(play, 3) == 0 ? GPU_LOST : GPU_HEALTHY;
+    } else if (draw < 98) {
+        out->type = EVENT_JOB_PROGRESS;
+        out->progress.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
+        out->progress.remaining_us = play_below(play, 9000000);
+    }
+}
+
+/* All nodes join. */
+static inline void play_join(struct play *play, struct core *core)
+{
+    for (uint32_t i = 0; i < play->nodes; i++) {
+        struct event event = {0};
+
+        play_node(play, &event);
+        snprintf(play->name, sizeof play->name, "n%u", i);
+        assert_int_equal(core_apply(core, &event, NULL), 0);
+    }
+}
+
+/* Decisions are equal, of whichever core. */
+static inline void assert_same_decisions(const struct decisions *a, const struct decisions *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->place_count, b->place_count);
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct decision *x = &a->items[i], *y = &b->items[i];
+
+        assert_true(x->type == y->type && x->job_id == y->job_id && x->job == y->job &&
+                    x->layout == y->layout && x->mode == y->mode && x->reason == y->reason &&
+                    x->place_first == y->place_first && x->place_count == y->place_count);
+    }
+    for (uint32_t i = 0; i < a->place_count; i++) {
+        const struct task_place *x = &a->places[i], *y = &b->places[i];
+
+        assert_true(x->task == y->task && x->node == y->node && x->gpu_mask == y->gpu_mask);
+        assert_string_equal(x->node_name, y->node_name);
+    }
+}
