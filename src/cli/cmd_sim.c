@@ -108,6 +108,8 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         return err_set(err, -EINVAL,
                        "--trace and one of --cluster, --partition are needed; "
                        "--help shows how");
+    if (a->partition_share != NULL && a->partition == NULL)
+        return err_set(err, -EINVAL, "--partition-share: goes with --partition");
     if (a->json && a->csv)
         return err_set(err, -EINVAL, "--json and --csv: only one of them");
     return 0;

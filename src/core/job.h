@@ -33,8 +33,8 @@ enum reason {
     REASON_NONE,    /* not waiting */
     REASON_NEW,     /* submitted after the last step */
     REASON_NEVER,   /* no node of this cluster could hold a task of it, even empty */
-    REASON_ROOM,    /* no node it may use has room for a task of it now (explain.h says what
-                     * is short) */
+    REASON_ROOM,    /* no node it may use has room for a task of it now (GPUs, CPUs
+                     * or memory are short) */
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */

@@ -19,14 +19,14 @@
 #include "policy/price.h"
 #include "policy/recent.h"
 
-#define PERIOD_MIN               64 /* arrivals between prices, when the policy has settled */
+#define PERIOD_MIN               32   /* arrivals between prices, when the policy has settled */
 #define STATES_SMALL             2048 /* up to so many, an arrival pays for ... */
-#define STATES_PER_ARRIVAL       16 /* ... so many states judged anew; */
-#define STATES_PER_ARRIVAL_LARGE 4 /* beyond, where memory is slow */
-#define ROUNDS                   2  /* of price_solve(), when settled */
-#define ROUNDS_FIRST             20 /* for the first prices, which start from nothing */
-#define FIRST_COUNT              8  /* prices worked out with ROUNDS_FIRST */
-#define TIE_SHIFT                6  /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
+#define STATES_PER_ARRIVAL       40   /* ... so many states judged anew; */
+#define STATES_PER_ARRIVAL_LARGE 4    /* beyond, where memory is slow */
+#define ROUNDS                   2    /* of price_solve(), when settled */
+#define ROUNDS_FIRST             20   /* for the first prices, which start from nothing */
+#define FIRST_COUNT              8    /* prices worked out with ROUNDS_FIRST */
+#define TIE_SHIFT                6    /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
 #define UNPRICED                 INT32_MIN
 #define MEAN_MAX                 (INT64_C(1) << 31)
 #define HOST_USUAL               8192 /* host units beside each GPU of the usual task, at least */

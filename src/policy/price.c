@@ -71,7 +71,7 @@ void price_digest(const struct price *p, struct digest *d)
 
 void price_begin(struct price *p)
 {
-    p->shape_count = p->kind_count = p->table_count = p->whole_max = 0;
+    p->shape_count = p->several_count = p->kind_count = p->table_count = p->whole_max = 0;
     p->pile_count = p->part_count = 0;
 }
 
@@ -80,6 +80,8 @@ uint32_t price_add_shape(struct price *p, const struct price_shape *shape)
     check(p->shape_count < PRICE_SHAPES_MAX);
     check(shape->size >= 1 && shape->size <= PRICE_LEVELS);
     check(shape->gpus == 1 || shape->size == PRICE_LEVELS);
+    if (shape->gpus > 1)
+        p->several[p->several_count++] = p->shape_count;
     p->shapes[p->shape_count] = *shape;
     return p->shape_count++;
 }
@@ -230,21 +232,23 @@ static int32_t value_of(const struct price_room *r, const int32_t *parts, uint32
 void price_room(const struct price *p, const struct price_pile *room, const uint8_t *levels,
                 struct price_room *out)
 {
+    int32_t lanes[PRICE_LANES] = {0}; /* apart from *out, so that the loop below can be SIMD */
+
     out->price = p;
     out->kind = room->kind;
     out->whole = room->whole;
     out->cpu = room->cpu;
     out->memory = room->memory;
     out->value = 0;
-    memset(out->lanes, 0, sizeof out->lanes);
     if (room->kind == PRICE_KIND_NONE)
         return;
     for (uint32_t i = 0; i < room->part_count; i++) {
         const int32_t *part = p->part[p->kinds[room->kind].table * LEVELS + levels[i]];
 
         for (uint32_t lane = 0; lane < PRICE_LANES; lane++)
-            out->lanes[lane] += part[lane];
+            lanes[lane] += part[lane];
     }
+    memcpy(out->lanes, lanes, sizeof lanes);
     out->value = value_of(out, out->lanes, out->whole, out->cpu, out->memory);
 }
 

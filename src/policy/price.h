@@ -68,6 +68,8 @@ struct price {
     struct price_math math;
     struct price_shape shapes[PRICE_SHAPES_MAX];
     uint32_t shape_count;
+    uint32_t several[PRICE_SHAPES_MAX]; /* [several_count] shapes of more than one GPU */
+    uint32_t several_count;
     struct price_kind kinds[PRICE_KINDS_MAX];
     uint32_t kind_count;
     uint32_t whole_max; /* most GPUs of a kind */

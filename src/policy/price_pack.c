@@ -60,12 +60,11 @@ static void part_values(struct price *p, const struct price_table *t, uint32_t r
         p->part[row + level][lane] = value[level];
 }
 
-/* May a node of this kind hold this shape on n free GPUs, and does it take several? */
-static bool takes_several(const struct price *p, const struct price_kind *kind, uint32_t shape,
-                          uint32_t n)
+/* May a node of this kind with n free GPUs hold this shape of several? */
+static bool can_hold(const struct price *p, const struct price_kind *kind, uint32_t shape,
+                     uint32_t n)
 {
-    return p->shapes[shape].gpus > 1 && p->shapes[shape].gpus <= n &&
-           bit_set_get(kind->shapes, shape);
+    return p->shapes[shape].gpus <= n && bit_set_get(kind->shapes, shape);
 }
 
 /* The value of 0..gpu_count wholly free GPUs of a kind. */
@@ -79,8 +78,10 @@ static void whole_values(struct price *p, uint32_t kind)
     for (uint32_t n = 1; n <= k->gpu_count; n++) {
         for (uint32_t lane = 0; lane < PRICE_LANES; lane++)
             whole[n][lane] = whole[n - 1][lane] + one[lane];
-        for (uint32_t i = 0; i < p->shape_count; i++) {
-            if (!takes_several(p, k, i, n))
+        for (uint32_t s = 0; s < p->several_count; s++) {
+            const uint32_t i = p->several[s];
+
+            if (!can_hold(p, k, i, n))
                 continue;
             for (uint32_t lane = 0; lane < PRICE_LANES; lane++)
                 whole[n][lane] = price_add(&p->math, whole[n][lane],
@@ -161,11 +162,12 @@ static void hold_whole(struct price *p, uint32_t kind, uint32_t lane)
 
         if (nodes == 0)
             continue;
-        for (uint32_t i = 0; i < p->shape_count; i++) {
+        for (uint32_t s = 0; s < p->several_count; s++) {
+            const uint32_t i = p->several[s];
             size_t rest;
             int64_t held;
 
-            if (!takes_several(p, k, i, n))
+            if (!can_hold(p, k, i, n))
                 continue;
             rest = first + n - p->shapes[i].gpus;
             held = part_of(nodes, price_exp(&p->math, p->gain[i][lane] + p->whole[rest][lane] -

@@ -234,6 +234,7 @@ static void result_use(const struct run *run, struct result *out)
 
 void measure_result(const struct run *run, struct result *out)
 {
+    out->policy = run->placement;
     result_counts(run, out);
     result_times(run, out);
     result_classes(run, out);

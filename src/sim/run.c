@@ -345,6 +345,7 @@ static int open_world(struct run *run, struct err *err)
         rc = run->protocol->open(run, &config, err);
     if (rc == 0)
         rc = world_open(&run->world, &config, run->options->events, err);
+    run->placement = config.placement; /* a protocol may have its own */
     run->world.check_all = run->options->check_all;
     mix_done(&mix);
     return rc;

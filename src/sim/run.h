@@ -40,6 +40,7 @@ struct run {
     const struct run_options *options;
     const struct cluster *cluster;
     const struct protocol *protocol;
+    const char *placement; /* the one that was used */
     void *protocol_state; /* [protocol->state_size] */
     struct workload workload;
     struct world world;

@@ -102,10 +102,12 @@ static void open_case(struct bed *bed, const struct placement_policy *policy,
     bed_open(bed, policy, &in_turn);
     for (uint32_t n = 0; n < count; n++) {
         bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                       .node = {.name = names[n], .model = "A100",
+                                       .node = {.name = names[n],
+                                                .model = "A100",
                                                 .gpus = nodes[n].gpus,
                                                 .cpu_mcpu = nodes[n].mcpu,
-                                                .labels = &names[n], .label_count = 1}});
+                                                .labels = &names[n],
+                                                .label_count = 1}});
         for (uint32_t gpu = 0; gpu < nodes[n].gpus; gpu++)
             if (nodes[n].free_mgpu[gpu] < GPU_MGPU)
                 use_gpu(bed, id, names[n], gpu, GPU_MGPU - nodes[n].free_mgpu[gpu]);
@@ -160,8 +162,12 @@ static void try_gang(struct bed *bed, uint64_t id, struct brute *b, struct tally
     const struct job_layout_spec layout = {
         .groups = groups, .group_count = gang_groups(b->gang, groups), .slowdown_ppm = 1000000};
     const struct event submit = {.type = EVENT_JOB_SUBMITTED,
-                                 .job = {.id = id, .queue = "", .user = "", .name = "",
-                                         .layouts = &layout, .layout_count = 1,
+                                 .job = {.id = id,
+                                         .queue = "",
+                                         .user = "",
+                                         .name = "",
+                                         .layouts = &layout,
+                                         .layout_count = 1,
                                          .remaining_us = -1}};
     const bool fits = brute_place(b, 0);
 
@@ -172,9 +178,8 @@ static void try_gang(struct bed *bed, uint64_t id, struct brute *b, struct tally
             print_message("# node %u: %u mcpu, GPUs %u %u %u %u\n", n, b->nodes[n].mcpu,
                           b->nodes[n].free_mgpu[0], b->nodes[n].free_mgpu[1],
                           b->nodes[n].free_mgpu[2], b->nodes[n].free_mgpu[3]);
-        fail_msg("shapes %d %d %d: the core %s, but a place %s", (int)b->gang[0],
-                 (int)b->gang[1], (int)b->gang[2], fits ? "waits" : "starts",
-                 fits ? "exists" : "does not exist");
+        fail_msg("shapes %d %d %d: the core %s, but a place %s", (int)b->gang[0], (int)b->gang[1],
+                 (int)b->gang[2], fits ? "waits" : "starts", fits ? "exists" : "does not exist");
     }
     tally->cases++;
     tally->fit += fits;
@@ -247,8 +252,8 @@ static void every_gang_on_every_empty_cluster(void **state)
     (void)state;
     for (uint32_t gpus = 0; gpus <= GPUS; gpus++)
         for (uint32_t cpus = 0; cpus < 3; cpus++)
-            kinds[count++] = (struct node_case){
-                gpus, cpus, {GPU_MGPU, GPU_MGPU, GPU_MGPU, GPU_MGPU}};
+            kinds[count++] =
+                (struct node_case){gpus, cpus, {GPU_MGPU, GPU_MGPU, GPU_MGPU, GPU_MGPU}};
     try_all_clusters(&place_first, kinds, count, 3, &tally);
     assert_int_equal(tally.cases, (15 + 120 + 680) * 454);
     assert_true(tally.fit > tally.cases / 4 && tally.fit < tally.cases);
@@ -306,12 +311,33 @@ static void every_gang_on_clusters_that_are_partly_used(void **state)
     assert_true(tally.fit > tally.cases / 4 && tally.fit < tally.cases);
 }
 
+/* Two nodes of up to two GPUs in every state of these amounts. */
+static void every_gang_on_two_small_nodes_that_are_partly_used(void **state)
+{
+    static const uint32_t levels[] = {0, 300, 500, 700, 1000};
+    struct node_case kinds[2 * (5 + 15)];
+    struct tally tally = {0};
+    uint32_t count = 0;
+
+    (void)state;
+    for (uint32_t cpus = 1; cpus <= 2; cpus++)
+        for (uint32_t a = 0; a < 5; a++) {
+            kinds[count++] = (struct node_case){1, cpus, {levels[a]}};
+            for (uint32_t b = a; b < 5; b++)
+                kinds[count++] = (struct node_case){2, cpus, {levels[b], levels[a]}};
+        }
+    try_all_clusters(&place_full, kinds, count, 2, &tally);
+    assert_int_equal(tally.cases, (40 + 820) * 454);
+    assert_true(tally.fit > tally.cases / 10 && tally.fit < tally.cases);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(every_gang_on_every_empty_cluster),
         TEST(every_gang_on_every_node_that_is_partly_used),
         TEST(every_gang_on_clusters_that_are_partly_used),
+        TEST(every_gang_on_two_small_nodes_that_are_partly_used),
     };
 
     return RUN_TESTS(tests);

@@ -31,9 +31,9 @@ static void check_start(const struct core *core, const struct decisions *out,
         assert_int_equal(place->gpu_mask & core->nodes.rows[place->node].lost_mask, 0);
         assert_true(core_shape_fits_class(core, task->shape, core_node_class(core, place->node)));
         for (uint32_t k = 0; k < i; k++)
-            assert_true(!core_layout(core, core_gang(core, job->gang)->first_layout +
-                                               job->layout)->apart ||
-                        out->places[d->place_first + k].node != place->node);
+            assert_true(
+                !core_layout(core, core_gang(core, job->gang)->first_layout + job->layout)->apart ||
+                out->places[d->place_first + k].node != place->node);
     }
 }
 
@@ -170,18 +170,23 @@ static void the_rules_hold_where_jobs_take_by_what_they_had(void **state)
 static void the_rules_hold_where_all_is_packed_anew(void **state)
 {
     (void)state;
-    soak(&(struct core_config){.placement = &place_full, .order = &by_queue,
-                               .repack = REPACK_ANEW}, true);
-    soak(&(struct core_config){.placement = &place_salted, .order = &by_attained,
-                               .repack = REPACK_ANEW}, false);
+    soak(&(struct core_config){.placement = &place_full, .order = &by_queue, .repack = REPACK_ANEW},
+         true);
+    soak(&(struct core_config){.placement = &place_salted,
+                               .order = &by_attained,
+                               .repack = REPACK_ANEW},
+         false);
 }
 
 static void the_rules_hold_where_jobs_are_kept_and_moved(void **state)
 {
     (void)state;
-    soak(&(struct core_config){.placement = &place_salted, .order = &by_queue,
-                               .repack = REPACK_KEEP, .migrate_wait_us = 1000000,
-                               .migrate_gain_ppm = 100000}, false);
+    soak(&(struct core_config){.placement = &place_salted,
+                               .order = &by_queue,
+                               .repack = REPACK_KEEP,
+                               .migrate_wait_us = 1000000,
+                               .migrate_gain_ppm = 100000},
+         false);
 }
 
 int main(void)

@@ -52,6 +52,7 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
 TEST_LINES_MAX = 1500
 COLUMNS_MAX = 100
+SCRIPT_COLUMNS_MAX = 120  # scripts hold the text of tables
 
 SPDX = 'SPDX-License-Identifier: Apache-2.0'
 CODE_TREES = ('src', 'tests', 'scripts', '.ci')
@@ -193,8 +194,9 @@ def check_pragma_once(files):
 def check_columns(files):
     for f in files:
         for number, line in enumerate(f.lines, 1):
-            if len(line) > COLUMNS_MAX:
-                yield f.path, number, f'{len(line)} columns, at most {COLUMNS_MAX}'
+            most = SCRIPT_COLUMNS_MAX if f.path.startswith('scripts/') else COLUMNS_MAX
+            if len(line) > most:
+                yield f.path, number, f'{len(line)} columns, at most {most}'
 
 
 def check_blanks(files):

@@ -8,11 +8,11 @@
 struct play {
     struct rng rng;
     uint64_t next_id;
-    uint32_t nodes;      /* names n0.. that are used */
-    uint32_t shapes;     /* of the pool below that are asked for */
-    bool one_group;      /* jobs of one group only */
-    bool tame;           /* no nonsense, no other GPUs than decided */
-    int64_t step_us;     /* largest step of time */
+    uint32_t nodes;  /* names n0.. that are used */
+    uint32_t shapes; /* of the pool below that are asked for */
+    bool one_group;  /* jobs of one group only */
+    bool tame;       /* no nonsense, no other GPUs than decided */
+    int64_t step_us; /* largest step of time */
     /* what the last event points to */
     char name[24], queue[8];
     struct group_spec groups[2];
@@ -70,15 +70,17 @@ static inline void play_submit(struct play *play, struct event *out)
                                                 .group_count = two ? 2 : 1,
                                                 .slowdown_ppm = 1000000,
                                                 .apart = play_below(play, 10) == 0};
-    play->layouts[1] = (struct job_layout_spec){.groups = &play->groups[1],
-                                                .group_count = 1,
-                                                .slowdown_ppm = 1300000};
+    play->layouts[1] = (struct job_layout_spec){
+        .groups = &play->groups[1], .group_count = 1, .slowdown_ppm = 1300000};
     snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 6));
     out->type = EVENT_JOB_SUBMITTED;
-    out->job = (struct job_spec){
-        .id = play->next_id++, .queue = play->queue, .user = "", .name = "",
-        .layouts = play->layouts, .layout_count = layouts,
-        .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1};
+    out->job = (struct job_spec){.id = play->next_id++,
+                                 .queue = play->queue,
+                                 .user = "",
+                                 .name = "",
+                                 .layouts = play->layouts,
+                                 .layout_count = layouts,
+                                 .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1};
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -135,7 +137,8 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
         return;
     snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
     out->task.node = play->name;
-    out->task.gpu_mask = task->gpu_mask << play_below(play, 2) >> play_below(play, 3);
+    out->task.gpu_mask = task->gpu_mask << play_below(play, 2);
+    out->task.gpu_mask >>= play_below(play, 3);
 }
 
 /* The next event. It may be refused. */

@@ -11,8 +11,11 @@ static const struct core_config configs[] = {
     {.placement = &place_full, .order = &by_queue},
     {.placement = &place_salted, .order = &by_attained},
     {.placement = &place_first, .order = &by_queue, .repack = REPACK_ANEW},
-    {.placement = &place_salted, .order = &by_attained, .repack = REPACK_KEEP,
-     .migrate_wait_us = 1000000, .migrate_gain_ppm = 100000},
+    {.placement = &place_salted,
+     .order = &by_attained,
+     .repack = REPACK_KEEP,
+     .migrate_wait_us = 1000000,
+     .migrate_gain_ppm = 100000},
 };
 enum { CONFIGS = sizeof configs / sizeof configs[0] };
 

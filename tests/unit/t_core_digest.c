@@ -24,7 +24,7 @@ struct field {
 
 #define FIELD(type, member, role)                                                                  \
     {                                                                                              \
-        #member, offsetof(struct type, member), sizeof(((struct type *)NULL)->member), role        \
+#member, offsetof(struct type, member), sizeof(((struct type *)NULL)->member), role        \
     }
 
 /* The table of one struct: where it is declared, its fields, and a row that is in use. */
@@ -98,8 +98,12 @@ static const struct field shapes_fields[] = {
 };
 
 static const struct field shape_fields[] = {
-    FIELD(shape, cpu_mcpu, IN), FIELD(shape, memory_bytes, IN),     FIELD(shape, gpus, IN),
-    FIELD(shape, gpu_mgpu, IN), FIELD(shape, gpu_memory_bytes, IN), FIELD(shape, selector, IN),
+    FIELD(shape, cpu_mcpu, IN),
+    FIELD(shape, memory_bytes, IN),
+    FIELD(shape, gpus, IN),
+    FIELD(shape, gpu_mgpu, IN),
+    FIELD(shape, gpu_memory_bytes, IN),
+    FIELD(shape, selector, IN),
     END,
 };
 
@@ -131,14 +135,14 @@ static const struct field gang_fields[] = {
 };
 
 static const struct field nodes_fields[] = {
-    FIELD(nodes, classes, LINK),         FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),     FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT),  FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),           FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),           FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),            FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),            FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),          END,
+    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),         END,
 };
 
 static const struct field class_fields[] = {
@@ -153,12 +157,14 @@ static const struct field class_fields[] = {
 };
 
 static const struct field node_fields[] = {
-    FIELD(node, in_use, IN),      FIELD(node, name, IN),      FIELD(node, class_id, IN),
-    FIELD(node, order, IN),       FIELD(node, state, OUT),    FIELD(node, gpu_first, LINK),
-    FIELD(node, gpu_room, OUT),   FIELD(node, first_task, OUT), FIELD(node, lost_mask, IN),
-    FIELD(node, deficit, IN),     FIELD(node, held_mcpu, IN), FIELD(node, held_memory_bytes, IN),
-    FIELD(node, set_child, OUT),  FIELD(node, set_next, OUT), FIELD(node, set_prev, OUT),
-    END,
+    FIELD(node, in_use, IN),     FIELD(node, name, IN),
+    FIELD(node, class_id, IN),   FIELD(node, order, IN),
+    FIELD(node, state, OUT),     FIELD(node, gpu_first, LINK),
+    FIELD(node, gpu_room, OUT),  FIELD(node, first_task, OUT),
+    FIELD(node, lost_mask, IN),  FIELD(node, deficit, IN),
+    FIELD(node, held_mcpu, IN),  FIELD(node, held_memory_bytes, IN),
+    FIELD(node, set_child, OUT), FIELD(node, set_next, OUT),
+    FIELD(node, set_prev, OUT),  END,
 };
 
 static const struct field book_fields[] = {
@@ -168,43 +174,64 @@ static const struct field book_fields[] = {
 };
 
 static const struct field jobs_fields[] = {
-    FIELD(jobs, rows, LINK),          FIELD(jobs, next_free, OUT),   FIELD(jobs, count, LINK),
-    FIELD(jobs, cap, OUT),            FIELD(jobs, next_free_cap, OUT), FIELD(jobs, free_first, OUT),
-    FIELD(jobs, live, OUT),           FIELD(jobs, by_id, OUT),       FIELD(jobs, submitted, IN),
-    FIELD(jobs, pending, OUT),        FIELD(jobs, active, OUT),      FIELD(jobs, active_count, OUT),
-    FIELD(jobs, active_cap, OUT),     FIELD(jobs, tasks, LINK),      FIELD(jobs, task_free, OUT),
-    FIELD(jobs, task_count, OUT),     FIELD(jobs, task_cap, OUT),    END,
+    FIELD(jobs, rows, LINK),      FIELD(jobs, next_free, OUT),     FIELD(jobs, count, LINK),
+    FIELD(jobs, cap, OUT),        FIELD(jobs, next_free_cap, OUT), FIELD(jobs, free_first, OUT),
+    FIELD(jobs, live, OUT),       FIELD(jobs, by_id, OUT),         FIELD(jobs, submitted, IN),
+    FIELD(jobs, pending, OUT),    FIELD(jobs, active, OUT),        FIELD(jobs, active_count, OUT),
+    FIELD(jobs, active_cap, OUT), FIELD(jobs, tasks, LINK),        FIELD(jobs, task_free, OUT),
+    FIELD(jobs, task_count, OUT), FIELD(jobs, task_cap, OUT),      END,
 };
 
 static const struct field job_fields[] = {
-    FIELD(job, id, IN),           FIELD(job, sequence, IN),      FIELD(job, state, IN),
-    FIELD(job, gang, IN),         FIELD(job, layout, IN),        FIELD(job, queue, IN),
-    FIELD(job, user, IN),         FIELD(job, name, IN),          FIELD(job, task_count, IN),
-    FIELD(job, task_first, LINK), FIELD(job, tasks_started, IN), FIELD(job, tasks_left, IN),
-    FIELD(job, cancelled, IN),    FIELD(job, failed, IN),        FIELD(job, lost, IN),
-    FIELD(job, preempted, IN),    FIELD(job, moving, IN),        FIELD(job, unsettled, IN),
-    FIELD(job, victims, IN),      FIELD(job, claimant, IN),      FIELD(job, submit_us, IN),
-    FIELD(job, start_us, IN),     FIELD(job, attained_us, IN),   FIELD(job, remaining_us, IN),
-    FIELD(job, remaining_at_us, IN), FIELD(job, preemptions, IN), FIELD(job, reason, IN),
-    FIELD(job, active_at, OUT),   END,
-};
-
-static const struct field task_fields[] = {
-    FIELD(task, job, OUT),      FIELD(task, node, IN),       FIELD(task, shape, IN),
-    FIELD(task, gpu_mask, IN),  FIELD(task, started, IN),    FIELD(task, left, IN),
-    FIELD(task, claimed, IN),   FIELD(task, node_prev, OUT), FIELD(task, node_next, OUT),
+    FIELD(job, id, IN),
+    FIELD(job, sequence, IN),
+    FIELD(job, state, IN),
+    FIELD(job, gang, IN),
+    FIELD(job, layout, IN),
+    FIELD(job, queue, IN),
+    FIELD(job, user, IN),
+    FIELD(job, name, IN),
+    FIELD(job, task_count, IN),
+    FIELD(job, task_first, LINK),
+    FIELD(job, tasks_started, IN),
+    FIELD(job, tasks_left, IN),
+    FIELD(job, cancelled, IN),
+    FIELD(job, failed, IN),
+    FIELD(job, lost, IN),
+    FIELD(job, preempted, IN),
+    FIELD(job, moving, IN),
+    FIELD(job, unsettled, IN),
+    FIELD(job, victims, IN),
+    FIELD(job, claimant, IN),
+    FIELD(job, submit_us, IN),
+    FIELD(job, start_us, IN),
+    FIELD(job, attained_us, IN),
+    FIELD(job, remaining_us, IN),
+    FIELD(job, remaining_at_us, IN),
+    FIELD(job, preemptions, IN),
+    FIELD(job, reason, IN),
+    FIELD(job, active_at, OUT),
     END,
 };
 
+static const struct field task_fields[] = {
+    FIELD(task, job, OUT),       FIELD(task, node, IN),
+    FIELD(task, shape, IN),      FIELD(task, gpu_mask, IN),
+    FIELD(task, started, IN),    FIELD(task, left, IN),
+    FIELD(task, claimed, IN),    FIELD(task, node_prev, OUT),
+    FIELD(task, node_next, OUT), END,
+};
+
 static const struct field pending_fields[] = {
-    FIELD(pending, buckets, LINK), FIELD(pending, count, LINK),  FIELD(pending, cap, OUT),
+    FIELD(pending, buckets, LINK), FIELD(pending, count, LINK),    FIELD(pending, cap, OUT),
     FIELD(pending, open, OUT),     FIELD(pending, open_count, IN), FIELD(pending, open_cap, OUT),
     FIELD(pending, place, OUT),    FIELD(pending, place_cap, OUT), END,
 };
 
 static const struct field bucket_fields[] = {
-    FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),       FIELD(bucket, cap, OUT),
-    FIELD(bucket, open_at, OUT),    FIELD(bucket, refused_at, OUT), FIELD(bucket, reason, IN),
+    FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
+    FIELD(bucket, cap, OUT),        FIELD(bucket, open_at, OUT),
+    FIELD(bucket, refused_at, OUT), FIELD(bucket, reason, IN),
     FIELD(bucket, told, IN),        END,
 };
 
@@ -226,9 +253,13 @@ static void open_core(struct bed *bed)
 
     bed_open(bed, &place_salted, &by_queue);
     bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                   .node = {.name = "n0", .model = "A100", .gpus = 7,
-                                            .gpu_memory_bytes = 80 * GB, .cpu_mcpu = 99999,
-                                            .memory_bytes = 100 * GB, .labels = labels,
+                                   .node = {.name = "n0",
+                                            .model = "A100",
+                                            .gpus = 7,
+                                            .gpu_memory_bytes = 80 * GB,
+                                            .cpu_mcpu = 99999,
+                                            .memory_bytes = 100 * GB,
+                                            .labels = labels,
                                             .label_count = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
     SUBMIT(bed, .id = 1, .gpus = 1, .tasks = 3, .queue = "0", .model = "A100", .label = "zone=a",

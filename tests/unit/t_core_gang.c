@@ -67,8 +67,12 @@ static void a_gang_whose_first_choice_blocks_itself_is_placed_otherwise(void **s
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
     bed_apply(&bed, &(struct event){.type = EVENT_NODE_UPSERTED,
-                                    .node = {.name = "n0", .model = "A100", .gpus = 1,
-                                             .cpu_mcpu = 9, .labels = labels, .label_count = 1}});
+                                    .node = {.name = "n0",
+                                             .model = "A100",
+                                             .gpus = 1,
+                                             .cpu_mcpu = 9,
+                                             .labels = labels,
+                                             .label_count = 1}});
     bed_node(&bed, "n1", 1);
     bed_submit_groups(&bed, 1, both, 2);
     bed_step(&bed);
@@ -80,9 +84,8 @@ static void a_gang_whose_first_choice_blocks_itself_is_placed_otherwise(void **s
 /* Free 1.0, 0.7, 0.5: only the first and the last GPU leave 0.7 and 0.5 for the other tasks. */
 static void a_share_of_two_gpus_takes_the_pair_that_leaves_room(void **state)
 {
-    static const struct ask gang[] = {{.gpus = 2, .mgpu = 500},
-                                      {.gpus = 1, .mgpu = 700},
-                                      {.gpus = 1, .mgpu = 500}};
+    static const struct ask gang[] = {
+        {.gpus = 2, .mgpu = 500}, {.gpus = 1, .mgpu = 700}, {.gpus = 1, .mgpu = 500}};
     struct bed bed;
 
     (void)state;
@@ -107,8 +110,12 @@ static void submit_layouts(struct bed *bed, uint64_t id, const struct job_layout
                            uint32_t count)
 {
     bed_apply(bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                   .job = {.id = id, .queue = "", .user = "", .name = "",
-                                           .layouts = layouts, .layout_count = count,
+                                   .job = {.id = id,
+                                           .queue = "",
+                                           .user = "",
+                                           .name = "",
+                                           .layouts = layouts,
+                                           .layout_count = count,
                                            .remaining_us = -1}});
 }
 

@@ -371,8 +371,12 @@ static void tasks_that_stay_apart_do_not_make_one_node_empty_in_vain(void **stat
     RUN(&bed, .id = 1, .gpus = 2, .queue = "9");
     RUN(&bed, .id = 2, .gpus = 2, .queue = "0");
     bed_apply(&bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = 3, .queue = "1", .user = "", .name = "",
-                                            .layouts = &apart, .layout_count = 1,
+                                    .job = {.id = 3,
+                                            .queue = "1",
+                                            .user = "",
+                                            .name = "",
+                                            .layouts = &apart,
+                                            .layout_count = 1,
                                             .remaining_us = -1}});
     bed_step(&bed);
     assert_int_equal(bed_count(&bed, DECISION_STOP), 0);

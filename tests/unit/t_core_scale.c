@@ -15,17 +15,21 @@ static void open_cluster(struct bed *bed, uint32_t used)
     bed_open(bed, &place_full, &in_turn);
     for (uint32_t i = 0; i < NODES; i++) {
         char name[16];
-        const struct event event = {.type = EVENT_NODE_UPSERTED,
-                                    .node = {.name = name, .model = "A100", .gpus = 8,
-                                             .cpu_mcpu = 64000}};
+        const struct event event = {
+            .type = EVENT_NODE_UPSERTED,
+            .node = {.name = name, .model = "A100", .gpus = 8, .cpu_mcpu = 64000}};
 
         snprintf(name, sizeof name, "n%u", i);
         assert_int_equal(core_apply(bed->core, &event, &bed->err), 0);
     }
     for (uint64_t id = 1; used > 0 && id <= NODES; id++) {
         const struct event event = {.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = id, .queue = "", .user = "", .name = "",
-                                            .layouts = &layout, .layout_count = 1,
+                                    .job = {.id = id,
+                                            .queue = "",
+                                            .user = "",
+                                            .name = "",
+                                            .layouts = &layout,
+                                            .layout_count = 1,
                                             .remaining_us = -1}};
 
         assert_int_equal(core_apply(bed->core, &event, &bed->err), 0);
@@ -125,10 +129,17 @@ static void ten_thousand_hopeless_jobs_do_not_hold_back_one_that_fits(void **sta
     bed_open(&bed, &place_full, &in_turn);
     bed_nodes(&bed, 1, 1);
     for (uint64_t id = 1; id <= 10001; id++)
-        assert_int_equal(core_apply(bed.core, &(struct event){.type = EVENT_JOB_SUBMITTED,
-                                    .job = {.id = id, .queue = "", .user = "", .name = "",
-                                            .layouts = &layout, .layout_count = 1,
-                                            .remaining_us = -1}}, NULL), 0);
+        assert_int_equal(core_apply(bed.core,
+                                    &(struct event){.type = EVENT_JOB_SUBMITTED,
+                                                    .job = {.id = id,
+                                                            .queue = "",
+                                                            .user = "",
+                                                            .name = "",
+                                                            .layouts = &layout,
+                                                            .layout_count = 1,
+                                                            .remaining_us = -1}},
+                                    NULL),
+                         0);
     assert_true(calls_of_step(&bed) <= 2);
     assert_non_null(bed_find(&bed, DECISION_START, 1));
     assert_int_equal(bed_count(&bed, DECISION_NOTE), 1);

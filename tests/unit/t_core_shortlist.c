@@ -157,8 +157,8 @@ static uint64_t gpus_of(const struct node_view *v, const struct shape *shape,
     uint32_t wanted = shape->gpus;
 
     if (shape->gpus == 1 && need->mgpu < GPU_MGPU && slot != SLOT_FULLEST) {
-        for (; slot > 0 && v->mgpu[slot - 1] == v->mgpu[slot] &&
-               v->bytes[slot - 1] == v->bytes[slot];
+        for (;
+             slot > 0 && v->mgpu[slot - 1] == v->mgpu[slot] && v->bytes[slot - 1] == v->bytes[slot];
              slot--)
             continue;
         return 1ull << v->gpu[slot];
@@ -166,8 +166,7 @@ static uint64_t gpus_of(const struct node_view *v, const struct shape *shape,
     for (uint32_t level = need->mgpu; level <= GPU_MGPU && wanted > 0; level++)
         for (uint32_t gpu = 0; gpu < v->view.gpu_count && wanted > 0; gpu++)
             for (uint32_t i = 0; i < v->view.gpu_count; i++)
-                if (v->gpu[i] == gpu && v->mgpu[i] == level &&
-                    v->bytes[i] >= need->memory_bytes) {
+                if (v->gpu[i] == gpu && v->mgpu[i] == level && v->bytes[i] >= need->memory_bytes) {
                     mask |= 1ull << gpu;
                     wanted--;
                 }
@@ -192,10 +191,10 @@ static uint32_t best_place(const struct mirror *m, const bool *used, uint32_t sh
         if (used[n] || !fits(m, node, shape_id, &request.need))
             continue;
         view_of(m, node, &v);
-        score = m->core->placement->score(m->core->placement_state, m->core, &v.view, &request,
-                                          &slot);
-        if (best != ROW_NONE && (score < best_score || (score == best_score &&
-                                                        node->order > m->nodes[best].order)))
+        score =
+            m->core->placement->score(m->core->placement_state, m->core, &v.view, &request, &slot);
+        if (best != ROW_NONE &&
+            (score < best_score || (score == best_score && node->order > m->nodes[best].order)))
             continue;
         best = n;
         best_score = score;
@@ -260,8 +259,8 @@ static void compare(const struct placement_policy *policy, uint64_t seed, uint32
 
     play_init(&play, seed, nodes);
     play.one_group = true;
-    bed_open_with(&bed, &(struct core_config){
-                            .placement = policy, .order = &in_turn, .seed = seed});
+    bed_open_with(&bed,
+                  &(struct core_config){.placement = policy, .order = &in_turn, .seed = seed});
     play_join(&play, bed.core);
     for (uint32_t i = 0; i < events; i++) {
         struct event event;
