@@ -38,6 +38,8 @@ void claim_drop(struct core *core, uint32_t job)
 
         job_unlink_task(core, row->task_first + i);
         ledger_give(core, task->node, task->shape, task->gpu_mask);
+        if (core->nodes.rows[task->node].deficit)
+            ledger_reported(core, task->node); /* perhaps it is over */
     }
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;

@@ -77,7 +77,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         return true;
     }
     bucket->refused_at = core->index.gains;
-    bucket->reason = reason;
+    bucket->reason = reason == REASON_ROOM && place_never(core, gang) ? REASON_NEVER : reason;
     return false;
 }
 
@@ -106,8 +106,10 @@ static void start_claimants(struct core *core, struct decisions *out)
 
 static void hold_back_rest(struct core *core, const struct contest *c)
 {
-    for (uint32_t i = 1; i < c->count; i++)
+    for (uint32_t i = 1; i < c->count; i++) {
         core->pending.buckets[c->gangs[i]].reason = REASON_ORDER;
+        core->pending.buckets[c->gangs[i]].refused_at = NOT_REFUSED; /* to find its own reason */
+    }
 }
 
 static void fill_in_order(struct core *core, struct contest *c, struct decisions *out)
@@ -134,8 +136,11 @@ static void fill_in_order(struct core *core, struct contest *c, struct decisions
             victims_known = true;
         }
         if (core->jobs.rows[first.job].victims > 0 ||
-            (core->order->preempts == PREEMPT_TAKE && preempt_for(core, first.job, first.key, out)))
+            (core->order->preempts == PREEMPT_TAKE &&
+             preempt_for(core, first.job, first.key, out))) {
             core->pending.buckets[gang].reason = REASON_VICTIMS;
+            core->pending.buckets[gang].refused_at = NOT_REFUSED; /* to find its own reason */
+        }
         contest_drop_first(core, c);
     }
 }

@@ -26,6 +26,7 @@ void index_init(struct index *x, bool sees_kinds)
 {
     memset(x, 0, sizeof *x);
     x->sees_kinds = sees_kinds;
+    x->stride = 1; /* never 0, so that the arrays of amounts exist */
     x->free_first = ROW_NONE;
     x->head_count = HEADS_MIN;
     x->heads = mem_alloc(x->head_count, sizeof *x->heads);

@@ -70,7 +70,5 @@ void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
 void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
 {
     book(core, node, shape, gpu_mask, -1);
-    if (core->nodes.rows[node].deficit)
-        ledger_reported(core, node); /* perhaps it is over */
     ledger_refresh(core, node);
 }

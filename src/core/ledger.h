@@ -14,5 +14,6 @@ void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
 void ledger_refresh(struct core *core, uint32_t node);
 
 /* What is held changed by a report from outside, not by a decision: it may be more than there is,
- * which is a state of the node (a deficit) and no error. */
+ * which is a state of the node (a deficit) and no error. Said after each such change, and when a
+ * task has left, since the deficit may be over then; never on trial. */
 void ledger_reported(struct core *core, uint32_t node);

@@ -228,6 +228,8 @@ void job_task_left(struct core *core, uint32_t job, uint32_t task_index)
     task->left = true;
     job_unlink_task(core, row->task_first + task_index);
     ledger_give(core, task->node, task->shape, task->gpu_mask);
+    if (core->nodes.rows[task->node].deficit)
+        ledger_reported(core, task->node); /* perhaps it is over */
     core->index.gains++;
     if (++row->tasks_left == row->task_count)
         all_left(core, job);

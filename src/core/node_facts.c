@@ -63,6 +63,8 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
         const struct task *t = &core->jobs.tasks[task];
         struct need need;
 
+        if (t->claimed)
+            continue; /* a plan, which gives way */
         if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) ||
             !need_on(&core->shapes.shapes[t->shape], &class, &need))
             return err_set(err, -EBUSY, "node '%s': job %llu uses a GPU that would be gone",
@@ -71,11 +73,30 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
     return 0;
 }
 
-/* A share of unstated bytes means other bytes on another class: book the tasks anew. */
-static void change_class(struct core *core, uint32_t node, uint32_t class_id)
+/* What was planned for the node as it was; the jobs find other room, or the same. */
+static void drop_claims(struct core *core, uint32_t node)
 {
     uint32_t task = core->nodes.rows[node].first_task;
 
+    while (task != ROW_NONE) {
+        const struct task *t = &core->jobs.tasks[task];
+
+        if (t->claimed) {
+            claim_drop(core, t->job);
+            task = core->nodes.rows[node].first_task; /* the list has changed */
+        } else {
+            task = t->node_next;
+        }
+    }
+}
+
+/* A share of unstated bytes means other bytes on another class: book the tasks anew. */
+static void change_class(struct core *core, uint32_t node, uint32_t class_id)
+{
+    uint32_t task;
+
+    drop_claims(core, node);
+    task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
     nodes_set_class(&core->nodes, node, class_id);

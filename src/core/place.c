@@ -215,3 +215,29 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     *out_reason = reason;
     return false;
 }
+
+static bool fits_some_class(struct core *core, uint32_t shape_id)
+{
+    struct need need;
+
+    for (uint32_t class_id = 0; class_id < core->nodes.class_count; class_id++)
+        if (core->nodes.class_nodes[class_id] > 0 && fit_ever(core, shape_id, class_id, &need))
+            return true;
+    return false;
+}
+
+bool place_never(struct core *core, uint32_t gang)
+{
+    const struct gang *g = &core->shapes.gangs[gang];
+
+    for (uint32_t i = 0; i < g->layout_count; i++) {
+        const struct layout *layout = &core->shapes.layouts[g->first_layout + i];
+        uint32_t fitting = 0;
+
+        for (uint32_t k = 0; k < layout->group_count; k++)
+            fitting += fits_some_class(core, core->shapes.groups[layout->first_group + k].shape);
+        if (fitting == layout->group_count)
+            return false;
+    }
+    return true;
+}

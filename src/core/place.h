@@ -18,6 +18,10 @@ bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
  * room; between different groups place.c searches on when the greedy order fails. */
 bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason);
 
+/* Is there no layout of the gang whose every task fits on some node that is empty? O(groups *
+ * classes). */
+bool place_never(struct core *core, uint32_t gang);
+
 /* The first of the gang's layouts before `layout_end` that fits (see place_layout). */
 bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,
                 enum reason *out_reason);

@@ -83,15 +83,27 @@ static void plan_done(struct plan *p)
 
 /* ---- one node in thought ---- */
 
+/* Below zero where claims or a deficit hold more than there is: what leaves fills that up first. */
 static void room_of(const struct core *core, uint32_t node, struct room *room)
 {
-    room->mcpu = nodes_free_mcpu(&core->nodes, node);
-    room->memory_bytes = nodes_free_memory_bytes(&core->nodes, node);
-    room->gpus = nodes_class_of(&core->nodes, node)->gpu_count;
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+
+    room->mcpu = class->cpu_mcpu - row->held_mcpu;
+    room->memory_bytes = class->memory_bytes - row->held_memory_bytes;
+    room->gpus = class->gpu_count;
     for (uint32_t i = 0; i < room->gpus; i++) {
-        room->gpu_mgpu[i] = nodes_gpu_free_mgpu(&core->nodes, node, i);
-        room->gpu_bytes[i] = nodes_gpu_free_bytes(&core->nodes, node, i);
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+        const bool gone = row->lost_mask >> i & 1;
+
+        room->gpu_mgpu[i] = gone ? 0 : GPU_MGPU - gpu->held_mgpu;
+        room->gpu_bytes[i] = gone ? 0 : class->gpu_memory_bytes - gpu->held_bytes;
     }
+}
+
+static int64_t at_least_0(int64_t amount)
+{
+    return amount > 0 ? amount : 0;
 }
 
 static void room_add(struct core *core, const struct task *task, struct room *room)
@@ -116,10 +128,12 @@ static bool room_fits(const struct shape *shape, const struct need *need, const 
 {
     uint32_t fitting = 0;
 
-    if (room->mcpu < shape->cpu_mcpu || room->memory_bytes < shape->memory_bytes)
+    if (at_least_0(room->mcpu) < shape->cpu_mcpu ||
+        at_least_0(room->memory_bytes) < shape->memory_bytes)
         return false;
     for (uint32_t i = 0; i < room->gpus; i++)
-        fitting += room->gpu_mgpu[i] >= need->mgpu && room->gpu_bytes[i] >= need->memory_bytes;
+        fitting +=
+            room->gpu_mgpu[i] >= need->mgpu && at_least_0(room->gpu_bytes[i]) >= need->memory_bytes;
     return fitting >= shape->gpus;
 }
 
@@ -174,31 +188,6 @@ static bool node_fits(struct core *core, uint32_t node, uint32_t shape_id)
            fit_now(core, shape_id, core->nodes.rows[node].state, &need);
 }
 
-static bool make_room(struct plan *p, uint32_t shape_id)
-{
-    uint32_t best = ROW_NONE, item;
-    int64_t least = INT64_MAX;
-
-    for (uint32_t node = 0; node < p->core->nodes.count; node++) {
-        const int64_t price =
-            p->core->nodes.rows[node].in_use ? node_price(p, node, shape_id) : INT64_MAX;
-
-        if (price < least) {
-            least = price;
-            best = node;
-        }
-    }
-    if (best == ROW_NONE)
-        return false;
-    item = p->node_first[best];
-    for (; !node_fits(p->core, best, shape_id); item = p->items[item].next) {
-        check(item != ROW_NONE);
-        if (!p->chosen[p->items[item].victim])
-            take_off(p, p->items[item].victim);
-    }
-    return true;
-}
-
 /* Could all tasks of this chosen job stay where they are? */
 static bool can_stay(struct core *core, const struct job *row)
 {
@@ -225,6 +214,52 @@ static bool can_stay(struct core *core, const struct job *row)
     return true;
 }
 
+/* Worst first may take off more than was needed: a small job, and then a large one that is enough
+ * alone. Put back, best first, who may stay while the task still fits. */
+static void spare(struct plan *p, uint32_t node, uint32_t shape_id, uint32_t last)
+{
+    for (uint32_t v = last; v-- > 0;) {
+        const uint32_t mark = trial_mark(&p->core->trial);
+
+        if (!p->chosen[v])
+            continue;
+        if (can_stay(p->core, &p->core->jobs.rows[p->core->victims.list[v].job]) &&
+            node_fits(p->core, node, shape_id))
+            p->chosen[v] = false;
+        else
+            trial_undo(p->core, mark);
+    }
+}
+
+static bool make_room(struct plan *p, uint32_t shape_id)
+{
+    uint32_t best = ROW_NONE, item, last = 0;
+    int64_t least = INT64_MAX;
+
+    for (uint32_t node = 0; node < p->core->nodes.count; node++) {
+        const struct node *row = &p->core->nodes.rows[node]; /* no state: used by this gang */
+        const int64_t price =
+            row->in_use && row->state != ROW_NONE ? node_price(p, node, shape_id) : INT64_MAX;
+
+        if (price < least) {
+            least = price;
+            best = node;
+        }
+    }
+    if (best == ROW_NONE)
+        return false;
+    item = p->node_first[best];
+    for (; !node_fits(p->core, best, shape_id); item = p->items[item].next) {
+        check(item != ROW_NONE);
+        if (!p->chosen[p->items[item].victim]) {
+            take_off(p, p->items[item].victim);
+            last = p->items[item].victim;
+        }
+    }
+    spare(p, best, shape_id, last);
+    return true;
+}
+
 static void put_back_unneeded(struct plan *p)
 {
     for (uint32_t v = p->candidate_count; v-- > 0;) {
@@ -247,6 +282,14 @@ static void note_places(struct plan *p, uint32_t mark)
             vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
 }
 
+/* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
+static void hide_nodes(struct core *core, uint32_t mark)
+{
+    for (uint32_t i = mark; i < core->trial.count; i++)
+        if (!core->trial.log[i].given)
+            index_remove(&core->index, &core->nodes, core->trial.log[i].node);
+}
+
 static bool place_all(struct plan *p, const struct layout *layout)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
@@ -255,9 +298,15 @@ static bool place_all(struct plan *p, const struct layout *layout)
         const struct group group = p->core->shapes.groups[layout->first_group + g];
 
         for (uint32_t i = 0; i < group.tasks; i++) {
+            if (layout->apart)
+                hide_nodes(p->core, mark);
             if (place_task(p->core, group.shape, i))
                 continue;
-            if (!make_room(p, group.shape) || !place_task(p->core, group.shape, i))
+            if (!make_room(p, group.shape))
+                return false;
+            if (layout->apart)
+                hide_nodes(p->core, mark); /* booking has shown them again */
+            if (!place_task(p->core, group.shape, i))
                 return false;
         }
     }

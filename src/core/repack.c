@@ -72,7 +72,8 @@ static void pack(struct core *core, struct entry *entries, uint32_t count)
         if (place_gang(core, gang, UINT32_MAX, &entries[e].layout, &reason))
             entries[e].mark_end = trial_mark(&core->trial);
         else if (core->pending.count > gang)
-            core->pending.buckets[gang].reason = reason;
+            core->pending.buckets[gang].reason =
+                reason == REASON_ROOM && place_never(core, gang) ? REASON_NEVER : reason;
         refused[gang] = entries[e].mark_end == entries[e].mark_first;
     }
     mem_free(refused);

@@ -34,16 +34,40 @@ static bool try_place(struct search *s, uint32_t group, uint32_t task, uint32_t 
     return false;
 }
 
-/* Shares of several GPUs each: on the fullest GPUs that fit, or on the emptiest. */
-static bool try_spread(struct search *s, uint32_t group, uint32_t task, uint32_t node,
-                       const struct need *need)
+static bool gpu_fits(const struct search *s, uint32_t node, uint32_t gpu, const struct need *need)
 {
-    const struct shape *shape = &s->core->shapes.shapes[s->shapes[group]];
-    const uint64_t fullest = fit_gpus(s->core, node, shape, need, 0);
-    const uint64_t emptiest = fit_gpus(s->core, node, shape, need, FIT_MOST_LEFT);
+    return nodes_gpu_free_mgpu(&s->core->nodes, node, gpu) >= need->mgpu &&
+           nodes_gpu_free_bytes(&s->core->nodes, node, gpu) >= need->memory_bytes;
+}
 
-    return try_place(s, group, task, node, fullest) ||
-           (fullest != emptiest && s->tries_left > 0 && try_place(s, group, task, node, emptiest));
+/* GPUs with equal amounts left are alike, so of such the lowest are taken first. */
+static bool has_twin_below(const struct search *s, uint32_t node, uint32_t gpu, uint64_t taken)
+{
+    const struct nodes *n = &s->core->nodes;
+
+    for (uint32_t i = 0; i < gpu; i++)
+        if (!(taken >> i & 1) &&
+            nodes_gpu_free_mgpu(n, node, i) == nodes_gpu_free_mgpu(n, node, gpu) &&
+            nodes_gpu_free_bytes(n, node, i) == nodes_gpu_free_bytes(n, node, gpu))
+            return true;
+    return false;
+}
+
+/* Shares of several GPUs each: every set of fitting GPUs that differs in what is left on them. */
+static bool try_spread(struct search *s, uint32_t group, uint32_t task, uint32_t node,
+                       const struct need *need, uint64_t taken)
+{
+    const uint32_t wanted = s->core->shapes.shapes[s->shapes[group]].gpus;
+    const uint32_t gpus = nodes_class_of(&s->core->nodes, node)->gpu_count;
+    uint32_t gpu = taken != 0 ? 64 - (uint32_t)__builtin_clzll(taken) : 0;
+
+    if ((uint32_t)__builtin_popcountll(taken) == wanted)
+        return try_place(s, group, task, node, taken);
+    for (; gpu < gpus && s->tries_left > 0; gpu++)
+        if (gpu_fits(s, node, gpu, need) && !has_twin_below(s, node, gpu, taken) &&
+            try_spread(s, group, task, node, need, taken | 1ull << gpu))
+            return true;
+    return false;
 }
 
 /* A share may go to any GPU with a different amount free; whole GPUs are one choice a node. */
@@ -56,8 +80,10 @@ static bool try_node(struct search *s, uint32_t group, uint32_t task, uint32_t n
     struct need need;
 
     fit_ever(core, s->shapes[group], class_id, &need);
-    if (shape->gpus != 1 || need.mgpu == GPU_MGPU)
-        return try_spread(s, group, task, node, &need);
+    if (shape->gpus == 0 || need.mgpu == GPU_MGPU)
+        return try_place(s, group, task, node, fit_gpus(core, node, shape, &need, SLOT_FULLEST));
+    if (shape->gpus > 1)
+        return try_spread(s, group, task, node, &need, 0);
     for (uint32_t slot = 0; slot < core->nodes.classes[class_id].gpu_count; slot++) {
         const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
         uint64_t mask;

@@ -62,12 +62,30 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
         return;
     ledger_give(core, task->node, task->shape, task->gpu_mask);
     core->index.gains++;
+    ledger_reported(core, task->node);
     job_unlink_task(core, core->jobs.rows[job].task_first + index);
     task->node = node;
     task->gpu_mask = gpu_mask;
     job_link_task(core, core->jobs.rows[job].task_first + index);
     ledger_take(core, node, task->shape, gpu_mask);
     ledger_reported(core, node);
+}
+
+/* With the last of its tasks the job runs. */
+static void task_has_started(struct core *core, uint32_t job, uint32_t index)
+{
+    struct job *row = &core->jobs.rows[job];
+    struct task *task = job_task(core, row, index);
+
+    if (task->started)
+        return;
+    task->started = true;
+    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    if (core->order->started != NULL)
+        core->order->started(core->order_state, core, job);
 }
 
 int fact_task_started(struct core *core, const struct event *event, struct err *err)
@@ -90,13 +108,7 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
             return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
         move_task(core, job, event->task.task, node, event->task.gpu_mask);
     }
-    task->started = true;
-    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
-        return 0;
-    row->state = JOB_RUNNING;
-    row->start_us = core->now_us;
-    if (core->order->started != NULL)
-        core->order->started(core->order_state, core, job);
+    task_has_started(core, job, event->task.task);
     return 0;
 }
 
@@ -109,6 +121,7 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
 
     if (rc < 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc;
+    task_has_started(core, job, event->task.task); /* though nobody said so */
     if (event->task.exit_code != 0) {
         core->jobs.rows[job].failed = true;
         job_unsettle(core, job);

@@ -52,7 +52,7 @@ FUNCTION_LINES_MAX = 70
 FILE_LINES_MAX = 800
 TEST_LINES_MAX = 1500
 COLUMNS_MAX = 100
-SCRIPT_COLUMNS_MAX = 120  # scripts hold the text of tables
+SCRIPT_COLUMNS_MAX = 130  # scripts hold the text of tables
 
 SPDX = 'SPDX-License-Identifier: Apache-2.0'
 CODE_TREES = ('src', 'tests', 'scripts', '.ci')
