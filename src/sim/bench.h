@@ -24,7 +24,7 @@ struct bench_result {
     uint32_t nodes;
     uint32_t states; /* distinct node states at the end */
     uint64_t placements;
-    int64_t elapsed_us; /* in calls of the core: submit, step, start, exit */
+    int64_t elapsed_us; /* processor time in calls of the core */
     int64_t per_second;
     int64_t step_p50_ns, step_p99_ns, step_max_ns;
     uint32_t waiting; /* jobs that did not fit, at the end */
