@@ -18,9 +18,9 @@ static int64_t clustering_score(const void *state, const struct core *core,
 
     (void)state;
     (void)core;
-    *out_slot = slot_fullest(view, &request->need);
     if (gpus == 0)
         return 0;
+    *out_slot = slot_fullest(view, &request->need);
     if (view->kinds & own)
         band = view->kinds == own ? 3 : 2;
     else

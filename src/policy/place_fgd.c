@@ -398,7 +398,8 @@ static int64_t fgd_score(const void *state, const struct core *core, const struc
 
     (void)core;
     if (f->weight == 0 || view->class_id >= f->class_count) {
-        *out_slot = slot_fullest(view, &request->need);
+        if (request->shape->gpus > 0)
+            *out_slot = slot_fullest(view, &request->need);
         return 0;
     }
     if (request->shape->gpus == 1 && request->need.mgpu < GPU_MGPU)

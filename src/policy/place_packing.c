@@ -23,9 +23,9 @@ static int64_t packing_score(const void *state, const struct core *core,
 
     (void)state;
     (void)core;
-    *out_slot = slot_fullest(view, &request->need);
     if (wanted == 0)
         return 0;
+    *out_slot = slot_fullest(view, &request->need);
     if (view->whole_free == view->gpu_count)
         return max_i64(IDLE_NODE - (int64_t)view->gpu_count, view->gpu_count);
     for (uint32_t i = 0; i < view->gpu_count && wanted > 0; i++) {
