@@ -19,11 +19,11 @@
 #include "policy/price.h"
 #include "policy/recent.h"
 
-#define PERIOD_MIN               32   /* arrivals between prices, when the policy has settled */
+#define PERIOD_MIN               64   /* arrivals between prices, when the policy has settled */
 #define STATES_SMALL             2048 /* up to so many, an arrival pays for ... */
 #define STATES_PER_ARRIVAL       40   /* ... so many states judged anew; */
 #define STATES_PER_ARRIVAL_LARGE 4    /* beyond, where memory is slow */
-#define ROUNDS                   2    /* of price_solve(), when settled */
+#define ROUNDS                   8    /* of price_solve(), when settled */
 #define ROUNDS_FIRST             20   /* for the first prices, which start from nothing */
 #define FIRST_COUNT              8    /* prices worked out with ROUNDS_FIRST */
 #define TIE_SHIFT                6    /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
@@ -267,12 +267,6 @@ static void set_host_units(struct berth *b, const struct core *core, const struc
 
 /* ---- shapes, kinds and rooms ---- */
 
-/* What the GPUs of a shape are worth by the mGPU: where its price starts. */
-static int32_t plain_price(const struct price_shape *s)
-{
-    return (int32_t)(s->gpus * s->size * (GPU_MGPU / PRICE_LEVELS) * PRICE_UNIT);
-}
-
 static void remember_prices(struct berth *b)
 {
     const uint32_t known = b->price_cap;
@@ -294,7 +288,7 @@ static void add_shapes(struct berth *b, const struct core *core, const struct ch
         s.gpus = shape->gpus / c->parts;
         s.cpu = host_units(shape->cpu_mcpu / c->parts, b->cpu_shift);
         s.memory = host_units(shape->memory_bytes / c->parts, b->bytes_shift);
-        s.price = b->prices[c->shape] == UNPRICED ? plain_price(&s) : b->prices[c->shape];
+        s.price = b->prices[c->shape] == UNPRICED ? price_plain(&s) : b->prices[c->shape];
         price_add_shape(&b->price, &s);
     }
 }

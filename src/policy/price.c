@@ -8,6 +8,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+#define CEILING     2 /* a task is worth at most so many times its GPUs */
+#define LEVEL       7 /* over LEVEL_OVER: what the demand's GPUs are worth */
+#define LEVEL_OVER  4
 #define STEP_MAX    (3 * PRICE_T)     /* of a price in one round */
 #define PRICE_FLOOR (-2000)           /* cheap enough not to be held at all */
 #define FEW         (PRICE_ONE / 100) /* tasks too few to matter for a ratio */
@@ -147,19 +150,12 @@ void price_add_pile(struct price *p, const struct price_pile *pile, const uint8_
 
 /* ---- the search for prices ---- */
 
-/* A task is worth at most half more than the GPUs that it asks for. */
-static int32_t price_ceiling(const struct price_shape *s)
-{
-    const uint32_t plain = s->gpus * s->size * (1000 / PRICE_LEVELS) * PRICE_UNIT;
-
-    return (int32_t)(plain + plain / 2);
-}
-
+/* One step of each price towards what makes demand and held agree. */
 static void adjust(struct price *p)
 {
     for (uint32_t i = 0; i < p->shape_count; i++) {
         struct price_shape *s = &p->shapes[i];
-        const int32_t ceiling = price_ceiling(s);
+        const int32_t ceiling = CEILING * price_plain(s);
         int32_t step = price_ln(&p->math, (uint64_t)(s->demand + FEW)) -
                        price_ln(&p->math, (uint64_t)(s->held + FEW));
 
@@ -172,6 +168,38 @@ static void adjust(struct price *p)
         s->price += step;
         s->price = s->price > ceiling ? ceiling : s->price < PRICE_FLOOR ? PRICE_FLOOR : s->price;
     }
+}
+
+/* The shift that brings every demand to at most 2^30. */
+static uint32_t demand_shift(const struct price *p)
+{
+    uint32_t shift = 0;
+
+    for (uint32_t i = 0; i < p->shape_count; i++)
+        while (p->shapes[i].demand >> shift > 1 << 30)
+            shift++;
+    return shift;
+}
+
+/* Free room that the demand cannot fill to the last level makes all prices rise together. Once they
+ * are at their ceilings they say nothing, so the mean of the demand is held to LEVEL. */
+static void hold_level_down(struct price *p)
+{
+    const uint32_t shift = demand_shift(p);
+    int64_t asked = 0, level = 0, factor_q16;
+
+    for (uint32_t i = 0; i < p->shape_count; i++) {
+        const int64_t demand = p->shapes[i].demand >> shift;
+
+        asked += demand * p->shapes[i].price;
+        level += demand * price_plain(&p->shapes[i]);
+    }
+    level = level / LEVEL_OVER * LEVEL;
+    if (asked <= level || asked >> 16 == 0)
+        return;
+    factor_q16 = level / (asked >> 16);
+    for (uint32_t i = 0; i < p->shape_count; i++)
+        p->shapes[i].price = (int32_t)(p->shapes[i].price * factor_q16 / (1 << 16));
 }
 
 /* Room for the values of all tables and kinds. */
@@ -201,6 +229,7 @@ void price_solve(struct price *p, uint32_t rounds)
     for (uint32_t i = 0; i < rounds; i++) {
         price_hold(p);
         adjust(p);
+        hold_level_down(p);
         price_values(p);
     }
 }

@@ -42,6 +42,12 @@ struct price_shape {
     int64_t held;   /* tasks in the expected filling, times PRICE_ONE */
 };
 
+/* What the GPUs of a shape are worth by the mGPU: where its price starts. */
+static inline int32_t price_plain(const struct price_shape *s)
+{
+    return (int32_t)(s->gpus * s->size * (1000 / PRICE_LEVELS) * PRICE_UNIT);
+}
+
 /* Nodes that the same shapes may use. */
 struct price_kind {
     uint32_t gpu_count;
