@@ -120,6 +120,8 @@ static void a_claim_does_not_stop_a_node_from_shrinking(void **state)
     bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_STOP, 1));
     bed_node(&bed, "n0", 1); /* GPU 1 is claimed, but nobody uses it */
+    assert_int_equal(bed_job(&bed, 2)->task_first, ROW_NONE);
+    assert_int_equal(bed.core->nodes.gpus[1].held_mgpu, 0);
     bed_end(&bed, 1, 143);
     bed_step(&bed);
     assert_int_equal(bed_state(&bed, 2), JOB_PENDING);

@@ -162,6 +162,23 @@ static void bytes_are_never_rounded_down_to_nothing(void **state)
     bed_close(&bed);
 }
 
+static void a_share_takes_its_part_of_the_memory_to_the_byte(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_apply(&bed, &(struct event){.type = EVENT_NODE_UPSERTED,
+                                    .node = {.name = "n0",
+                                             .model = "odd",
+                                             .gpus = 1,
+                                             .gpu_memory_bytes = MEMORY_BYTES_MAX - 1}});
+    SUBMIT(&bed, .id = 1, .gpus = 1, .mgpu = 333);
+    bed_step(&bed);
+    assert_true(bed.core->nodes.gpus[0].held_bytes == 23995178814630002); /* 0.333 * (2^56 - 1) */
+    bed_close(&bed);
+}
+
 static void unknown_gpu_memory_takes_shares_of_compute_only(void **state)
 {
     struct bed bed;
@@ -405,6 +422,7 @@ int main(void)
         TEST(all_the_memory_of_a_gpu_is_the_whole_of_it),
         TEST(memory_runs_out_before_compute),
         TEST(bytes_are_never_rounded_down_to_nothing),
+        TEST(a_share_takes_its_part_of_the_memory_to_the_byte),
         TEST(unknown_gpu_memory_takes_shares_of_compute_only),
         TEST(two_shared_gpus_are_two_devices),
         TEST(cpu_and_memory_bound_as_gpus_do),
