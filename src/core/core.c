@@ -172,7 +172,7 @@ static void digest_queue(const struct core *core, struct digest *d)
     digest_u32(d, core->claimant_count);
     for (uint32_t i = 0; i < core->claimant_count; i++)
         digest_u32(d, core->claimants[i]);
-    pending_digest(&core->pending, d);
+    pending_digest(&core->pending, core->index.gains, d);
 }
 
 uint64_t core_digest(const struct core *core)

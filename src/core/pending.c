@@ -130,7 +130,7 @@ void pending_rekey(struct pending *p, uint32_t gang, uint32_t job, int64_t key)
     sift_down(p, b, p->place[job]);
 }
 
-void pending_digest(const struct pending *p, struct digest *d)
+void pending_digest(const struct pending *p, uint64_t gains, struct digest *d)
 {
     uint64_t sum = 0; /* heap order is free, so the jobs are added up */
 
@@ -141,6 +141,7 @@ void pending_digest(const struct pending *p, struct digest *d)
         digest_u32(d, b->count);
         digest_u32(d, b->reason);
         digest_u32(d, b->told);
+        digest_u32(d, b->count > 0 && b->refused_at == gains);
         for (uint32_t k = 0; k < b->count; k++) {
             struct digest one;
 

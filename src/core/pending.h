@@ -56,5 +56,6 @@ static inline bool waiting_before(const struct waiting *a, const struct waiting 
     return a->key != b->key ? a->key < b->key : a->sequence < b->sequence;
 }
 
-/* Keys and reasons; order within a heap does not count. `rows` is the number of job rows. */
-void pending_digest(const struct pending *p, struct digest *d);
+/* Keys, reasons, and which gangs are known not to fit; order within a heap does not count. gains:
+ * of the index, now. */
+void pending_digest(const struct pending *p, uint64_t gains, struct digest *d);

@@ -58,7 +58,7 @@ static void digest_selector(struct digest *d, const struct selector *s)
         digest_u32(d, s->labels[i]);
 }
 
-static void digest_shape(struct digest *d, const struct shape *s)
+void shape_digest(const struct shape *s, struct digest *d)
 {
     digest_i64(d, s->cpu_mcpu);
     digest_i64(d, s->memory_bytes);
@@ -115,7 +115,7 @@ uint32_t shapes_shape(struct shapes *s, const struct shape *shape)
 
     for (uint64_t salt = key_start(&d, KIND_SHAPE);; salt++) {
         digest_u64(&d, salt);
-        digest_shape(&d, shape);
+        shape_digest(shape, &d);
         if (!map_find(&s->by_digest, digest_value(&d), &id))
             break;
         if (same_shape(&s->shapes[id], shape))
@@ -254,7 +254,7 @@ void shapes_digest(const struct shapes *s, struct digest *d)
         digest_selector(d, &s->selectors[i]);
     digest_u32(d, s->shape_count);
     for (uint32_t i = 0; i < s->shape_count; i++)
-        digest_shape(d, &s->shapes[i]);
+        shape_digest(&s->shapes[i], d);
     digest_u32(d, s->group_count);
     for (uint32_t i = 0; i < s->group_count; i++) {
         digest_u32(d, s->groups[i].shape);

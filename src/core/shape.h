@@ -90,4 +90,5 @@ static inline bool shape_is_share(const struct shape *shape)
     return shape->gpus > 0 && shape->gpu_mgpu < GPU_MGPU;
 }
 
+void shape_digest(const struct shape *shape, struct digest *d);
 void shapes_digest(const struct shapes *s, struct digest *d);

@@ -97,6 +97,10 @@ static void fgd_digest(const void *state, struct digest *d)
 
     recent_digest(&f->recent, d);
     digest_u32(d, f->mix_count);
+    for (uint32_t i = 0; i < f->mix_count; i++) {
+        shape_digest(&f->mix[i], d);
+        digest_u64(d, f->mix_tasks[i]);
+    }
     digest_u64(d, f->weight);
     digest_u32(d, f->class_count);
     for (uint32_t i = 0; i < f->type_count; i++) {
