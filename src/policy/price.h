@@ -12,7 +12,7 @@
  * A placement costs the value before less the value after. Room that no shape may use has no
  * value. To use: begin, add shapes, kinds and rooms, solve; then ask for values.
  *
- * Units: prices and values in 1/24 mGPU. Sizes in hundredths of a GPU, the levels of a GPU's free
+ * Units: prices and values in 1/16 mGPU. Sizes in hundredths of a GPU, the levels of a GPU's free
  * part. CPU and memory in host units, which the caller scales so that a GPU's worth of the usual
  * task takes 8192 to 16383 of each. */
 #pragma once
