@@ -352,8 +352,6 @@ int cmd_sim(int argc, char **argv)
     }
     free(args.policies.text);
     free(args.orders.text);
-    if (rc == 0 && fflush(stdout) != 0)
-        rc = err_set(&err, -EIO, "standard output: cannot write");
     if (rc < 0)
         fprintf(stderr, "berth sim: %s\n", err.text);
     return rc < 0 ? EXIT_USAGE : EXIT_OK;

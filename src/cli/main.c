@@ -19,6 +19,17 @@ static void usage(FILE *to)
     fputs("\n'berth COMMAND --help' says more. 'berth --version' says which berth this is.\n", to);
 }
 
+/* What was printed must have arrived: a full disk is a failure, not a shorter result. */
+static int run(const struct command *command, int argc, char **argv)
+{
+    const int rc = command->run(argc, argv);
+
+    if (rc != EXIT_OK || (fflush(stdout) == 0 && !ferror(stdout)))
+        return rc;
+    fprintf(stderr, "berth %s: standard output: cannot write\n", command->name);
+    return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -35,7 +46,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+            return run(&commands[i], argc - 1, argv + 1);
     fprintf(stderr, "berth: '%s': no such command; 'berth --help' lists them\n", argv[1]);
     return EXIT_USAGE;
 }
