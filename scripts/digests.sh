@@ -53,6 +53,12 @@ run_replay() {
     exit 2
 }
 programs=("$@")
+for program in "${programs[@]}"; do
+    [ -x "$program" ] || {
+        echo "digests.sh: $program: is not there; 'make test' builds all" >&2
+        exit 2
+    }
+done
 count=0
 rc=0
 while read -r kind arguments || [ -n "$kind" ]; do

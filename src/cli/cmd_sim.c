@@ -104,7 +104,11 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
     }
     if (left > 0)
         return err_set(err, -EINVAL, "'%s': is no option", argv[1]);
-    if ((a->cluster == NULL) == (a->partition == NULL) || a->trace == NULL)
+    if (a->cluster != NULL && a->partition != NULL)
+        return err_set(err, -EINVAL, "--cluster and --partition: only one of them");
+    if (a->steady != NULL && a->arrive_until != NULL)
+        return err_set(err, -EINVAL, "--steady and --arrive-until: only one of them");
+    if ((a->cluster == NULL && a->partition == NULL) || a->trace == NULL)
         return err_set(err, -EINVAL,
                        "--trace and one of --cluster, --partition are needed; "
                        "--help shows how");
@@ -199,7 +203,8 @@ static int read_args(struct sim_args *a, struct err *err)
     if (rc < 0)
         return rc;
     if (scan_range_u64(a->seeds != NULL ? a->seeds : "42", &a->seed_first, &a->seed_last) < 0)
-        return err_set(err, -EINVAL, "--seeds: must be a number or a range such as 42-51, is '%s'",
+        return err_set(err, -EINVAL,
+                       "--seeds: must be a number or a rising range such as 42-51, is '%s'",
                        a->seeds);
     a->run.protocol = protocol_find(a->protocol != NULL ? a->protocol : "none");
     if (a->run.protocol == NULL)
@@ -272,6 +277,16 @@ static enum workload_kind kind_of(const struct sim_args *a, const struct trace *
     return trace->format == TRACE_OPENB ? WORKLOAD_FILL : WORKLOAD_TIMED;
 }
 
+/* Often a mistyped model, or a cluster in other units than the trace. */
+static void warn_never(const struct result *result)
+{
+    if (result->never > 0)
+        fprintf(stderr,
+                "berth sim: note: %u of %u jobs can never run here: no node of this cluster could "
+                "hold a task of theirs, even empty\n",
+                result->never, result->jobs);
+}
+
 static int simulate(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
                     struct err *err)
 {
@@ -293,6 +308,8 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
     rc = run_each(a, trace, cluster, runs, err);
     if (last_us > 0)
         fputs("\r\033[K", stderr);
+    if (rc == 0)
+        warn_never(&runs[0].result);
     if (rc == 0)
         (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
     free(runs);

@@ -20,13 +20,11 @@ static void usage(FILE *to)
 }
 
 /* What was printed must have arrived: a full disk is a failure, not a shorter result. */
-static int run(const struct command *command, int argc, char **argv)
+static int printed(const char *command, int rc)
 {
-    const int rc = command->run(argc, argv);
-
     if (rc != EXIT_OK || (fflush(stdout) == 0 && !ferror(stdout)))
         return rc;
-    fprintf(stderr, "berth %s: standard output: cannot write\n", command->name);
+    fprintf(stderr, "berth%s%s: standard output: cannot write\n", command[0] ? " " : "", command);
     return EXIT_USAGE;
 }
 
@@ -38,15 +36,15 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         usage(stdout);
-        return EXIT_OK;
+        return printed("", EXIT_OK);
     }
     if (strcmp(argv[1], "--version") == 0) {
         puts("berth " BERTH_VERSION);
-        return EXIT_OK;
+        return printed("", EXIT_OK);
     }
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
-            return run(&commands[i], argc - 1, argv + 1);
+            return printed(commands[i].name, commands[i].run(argc - 1, argv + 1));
     fprintf(stderr, "berth: '%s': no such command; 'berth --help' lists them\n", argv[1]);
     return EXIT_USAGE;
 }

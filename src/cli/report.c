@@ -116,8 +116,10 @@ static void json_models(struct json_out *json, const struct result *r)
         json_object_begin(json);
         json_key_string(json, "model", r->models[i].model);
         json_key_u64(json, "gpus", r->models[i].gpus);
-        json_key_fixed(json, "used_pct",
-                       r->models[i].used_ppm == UNKNOWN_PPM ? 0 : r->models[i].used_ppm, 4);
+        if (r->models[i].used_ppm == UNKNOWN_PPM)
+            json_key_null(json, "used_pct");
+        else
+            json_key_fixed(json, "used_pct", r->models[i].used_ppm, 4);
         json_object_end(json);
     }
     json_array_end(json);

@@ -8,19 +8,43 @@
 
 #include "cli/report.h"
 
+/* Over those runs that know the value. */
+struct mean {
+    double sum;
+    uint32_t count;
+};
+
 /* The mean over the runs of one trace, policy and order. */
 struct line {
     const struct result *first;
     uint32_t runs;
-    double unallocated, unallocated_95, allocated, fragmented;
-    double failed, waiting, finished, preemptions, cpu_s;
-    double jct[4], wait[4], class_wait[CLASS_COUNT], makespan_s;
+    struct mean unallocated, unallocated_95, allocated, fragmented;
+    struct mean failed, waiting, finished, preemptions, cpu_s;
+    struct mean jct[4], wait[4], makespan_s;
 };
 
 static bool same_line(const struct result *a, const struct result *b)
 {
     return strcmp(a->trace, b->trace) == 0 && strcmp(a->policy, b->policy) == 0 &&
            strcmp(a->order, b->order) == 0;
+}
+
+static void add(struct mean *mean, double value)
+{
+    mean->sum += value;
+    mean->count++;
+}
+
+static void add_ppm(struct mean *mean, int64_t ppm)
+{
+    if (ppm != UNKNOWN_PPM)
+        add(mean, (double)ppm / 1e4);
+}
+
+static void add_us(struct mean *mean, int64_t us)
+{
+    if (us >= 0)
+        add(mean, (double)us / 1e6);
 }
 
 static void line_add(struct line *line, const struct report_run *run)
@@ -30,22 +54,20 @@ static void line_add(struct line *line, const struct report_run *run)
     const int64_t wait[4] = {r->wait_mean_us, r->wait_p50_us, r->wait_p95_us, r->wait_p99_us};
 
     line->runs++;
-    line->unallocated += (double)r->unallocated_ppm / 1e4;
-    line->unallocated_95 += (double)r->unallocated_95_ppm / 1e4;
-    line->allocated += (double)r->allocated_ppm / 1e4;
-    line->fragmented += (double)r->fragmented_ppm / 1e4;
-    line->failed += r->failed;
-    line->waiting += r->waiting;
-    line->finished += r->finished;
-    line->preemptions += (double)r->preemptions;
-    line->makespan_s += (double)r->makespan_us / 1e6;
-    line->cpu_s += (double)run->cpu_us / 1e6;
+    add_ppm(&line->unallocated, r->unallocated_ppm);
+    add_ppm(&line->unallocated_95, r->unallocated_95_ppm);
+    add_ppm(&line->allocated, r->allocated_ppm);
+    add_ppm(&line->fragmented, r->fragmented_ppm);
+    add(&line->failed, r->failed);
+    add(&line->waiting, r->waiting);
+    add(&line->finished, r->finished);
+    add(&line->preemptions, (double)r->preemptions);
+    add_us(&line->makespan_s, r->makespan_us);
+    add_us(&line->cpu_s, run->cpu_us);
     for (int i = 0; i < 4; i++) {
-        line->jct[i] += (double)jct[i] / 1e6;
-        line->wait[i] += (double)wait[i] / 1e6;
+        add_us(&line->jct[i], jct[i]);
+        add_us(&line->wait[i], wait[i]);
     }
-    for (int i = 0; i < CLASS_COUNT; i++)
-        line->class_wait[i] += (double)r->class_wait_us[i] / 1e6;
 }
 
 static uint32_t make_lines(const struct report_run *runs, uint32_t count, struct line *lines)
@@ -82,6 +104,14 @@ static void put_number(struct libscols_line *line, size_t *at, int places, doubl
     put_text(line, at, text);
 }
 
+static void put_mean(struct libscols_line *line, size_t *at, int places, const struct mean *mean)
+{
+    if (mean->count > 0)
+        put_number(line, at, places, mean->sum / mean->count);
+    else
+        put_text(line, at, "-"); /* no run knows it */
+}
+
 static struct libscols_table *table_new(const char *const *names, uint32_t text_columns)
 {
     struct libscols_table *table = scols_new_table();
@@ -113,19 +143,18 @@ static void print_fill(const struct line *lines, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         const struct line *l = &lines[i];
-        const double n = l->runs;
         struct libscols_line *line = scols_table_new_line(table, NULL);
         size_t at = 0;
 
         put_text(line, &at, l->first->trace);
         put_text(line, &at, l->first->policy);
-        put_number(line, &at, 0, n);
-        put_number(line, &at, 3, l->unallocated / n);
-        put_number(line, &at, 3, l->unallocated_95 / n);
-        put_number(line, &at, 3, l->allocated / n);
-        put_number(line, &at, 3, l->fragmented / n);
-        put_number(line, &at, 1, l->failed / n);
-        put_number(line, &at, 2, l->cpu_s / n);
+        put_number(line, &at, 0, l->runs);
+        put_mean(line, &at, 3, &l->unallocated);
+        put_mean(line, &at, 3, &l->unallocated_95);
+        put_mean(line, &at, 3, &l->allocated);
+        put_mean(line, &at, 3, &l->fragmented);
+        put_mean(line, &at, 1, &l->failed);
+        put_mean(line, &at, 2, &l->cpu_s);
     }
     print(table);
 }
@@ -141,25 +170,24 @@ static void print_times(const struct line *lines, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         const struct line *l = &lines[i];
-        const double n = l->runs;
         struct libscols_line *line = scols_table_new_line(table, NULL);
         size_t at = 0;
 
         put_text(line, &at, l->first->trace);
         put_text(line, &at, l->first->policy);
         put_text(line, &at, l->first->order);
-        put_number(line, &at, 0, n);
-        put_number(line, &at, 2, l->allocated / n);
-        put_number(line, &at, 0, l->finished / n);
-        put_number(line, &at, 0, l->waiting / n);
+        put_number(line, &at, 0, l->runs);
+        put_mean(line, &at, 2, &l->allocated);
+        put_mean(line, &at, 0, &l->finished);
+        put_mean(line, &at, 0, &l->waiting);
         for (int k = 0; k < 4; k++)
-            put_number(line, &at, 0, l->jct[k] / n);
+            put_mean(line, &at, 0, &l->jct[k]);
         for (int k = 0; k < 4; k++)
-            put_number(line, &at, 0, l->wait[k] / n);
-        put_number(line, &at, 0, l->makespan_s / n);
-        put_number(line, &at, 0, l->preemptions / n);
-        put_number(line, &at, 2, l->fragmented / n);
-        put_number(line, &at, 2, l->cpu_s / n);
+            put_mean(line, &at, 0, &l->wait[k]);
+        put_mean(line, &at, 0, &l->makespan_s);
+        put_mean(line, &at, 0, &l->preemptions);
+        put_mean(line, &at, 2, &l->fragmented);
+        put_mean(line, &at, 2, &l->cpu_s);
     }
     print(table);
 }
@@ -171,11 +199,13 @@ static void print_models(const struct result *r)
 
     for (uint32_t i = 0; i < r->model_count; i++) {
         struct libscols_line *line = scols_table_new_line(table, NULL);
+        struct mean used = {0};
         size_t at = 0;
 
         put_text(line, &at, r->models[i].model);
         put_number(line, &at, 0, (double)r->models[i].gpus);
-        put_number(line, &at, 2, (double)r->models[i].used_ppm / 1e4);
+        add_ppm(&used, r->models[i].used_ppm);
+        put_mean(line, &at, 2, &used);
     }
     printf("\nGPUs by model, last run (%s, %s, seed %" PRIu64 "):\n", r->policy, r->order, r->seed);
     print(table);
@@ -191,7 +221,7 @@ void report_table(const struct report_run *runs, uint32_t count)
         exit(1);
     }
     n = make_lines(runs, count, lines);
-    if (count > 0 && runs[0].result.unallocated_ppm != UNKNOWN_PPM)
+    if (count > 0 && runs[0].result.filled)
         print_fill(lines, n);
     else
         print_times(lines, n);

@@ -30,7 +30,7 @@ struct decision {
     uint32_t job;         /* row */
     uint32_t layout;      /* START: index in the job's list of layouts */
     enum stop_mode mode;  /* STOP */
-    enum reason reason;   /* REJECT, NOTE: why. STOP: REASON_ORDER */
+    enum reason reason;   /* REJECT, NOTE, STOP: why */
     uint32_t place_first; /* START: rows of decisions.places */
     uint32_t place_count;
 };

@@ -14,6 +14,10 @@ const char *reason_text(enum reason reason)
         [REASON_GANG] = "not all of its tasks fit together now",
         [REASON_ORDER] = "an earlier job holds back all behind it",
         [REASON_VICTIMS] = "jobs that give way to it have not left yet",
+        [REASON_GIVES_WAY] = "gives way to a job that goes before it",
+        [REASON_CANCELLED] = "was cancelled",
+        [REASON_FAILED] = "a task of it failed",
+        [REASON_LOST] = "a task of it was lost",
     };
 
     check(reason < REASON_COUNT);

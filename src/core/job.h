@@ -38,6 +38,11 @@ enum reason {
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */
+    /* why a job was told to stop */
+    REASON_GIVES_WAY, /* a job that goes before it needs the room */
+    REASON_CANCELLED,
+    REASON_FAILED, /* a task of it ended badly */
+    REASON_LOST,   /* a task of it was lost */
     REASON_COUNT,
 };
 

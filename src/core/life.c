@@ -145,7 +145,10 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
         .job_id = row->id,
         .job = job,
         .mode = mode,
-        .reason = mode == STOP_PREEMPT ? REASON_ORDER : REASON_NONE,
+        .reason = row->cancelled ? REASON_CANCELLED
+                  : row->failed  ? REASON_FAILED
+                  : row->lost    ? REASON_LOST
+                                 : REASON_GIVES_WAY,
     };
 
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);

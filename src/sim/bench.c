@@ -274,7 +274,9 @@ int bench_place(const struct bench_options *options, const struct trace *trace,
     int rc;
 
     if (config.placement == NULL)
-        return err_set(err, -EINVAL, "policy '%s': there is none of this name", options->policy);
+        return err_set(err, -EINVAL,
+                       "--policy: '%s': no such policy; 'berth sim --help' lists them",
+                       options->policy);
     b.core = core_new(&config, err);
     if (b.core == NULL)
         return -EINVAL;

@@ -198,10 +198,12 @@ static void result_counts(const struct run *run, struct result *out)
         out->jobs += job->state != RUN_COMING;
         out->finished += job->state == RUN_ENDED;
         out->waiting += job->state == RUN_WAITING;
+        out->never += job->state == RUN_WAITING && run_job_never(run, i);
         if (job->state == RUN_ENDED && job->end_us > out->makespan_us)
             out->makespan_us = job->end_us;
     }
     out->failed = run->measure.failed;
+    out->never += run->measure.never;
     out->preemptions = run->measure.preemptions;
 }
 
@@ -235,6 +237,7 @@ static void result_use(const struct run *run, struct result *out)
 void measure_result(const struct run *run, struct result *out)
 {
     out->policy = run->placement;
+    out->filled = run->options->workload.kind == WORKLOAD_FILL;
     result_counts(run, out);
     result_times(run, out);
     result_classes(run, out);

@@ -19,11 +19,13 @@ const char *job_class_text(enum job_class job_class);
 struct result {
     const char *trace, *policy, *order; /* borrowed from the caller's options */
     uint64_t seed;
+    bool filled;                /* jobs arrived until the cluster was full, and stayed */
     int64_t unallocated_ppm;    /* mean at 100 % arrived; UNKNOWN_PPM where jobs leave */
     int64_t unallocated_95_ppm; /* at 95 % */
     int64_t fragmented_ppm;     /* of all GPU compute at the end, see fragment.h */
     int64_t allocated_ppm;      /* over time where jobs leave, at the end where they stay */
     uint32_t jobs, finished, failed, waiting;
+    uint32_t never; /* of the failed and waiting: no node could hold a task of it, even empty */
     uint64_t preemptions;
     int64_t jct_mean_us, jct_p50_us, jct_p95_us, jct_p99_us;
     int64_t wait_mean_us, wait_p50_us, wait_p95_us, wait_p99_us;
@@ -51,7 +53,7 @@ struct measure {
     __extension__ __int128 free_at_100, free_at_95; /* sums of free mgpu over steps */
     uint64_t steps_at_100, steps_at_95;
     uint64_t preemptions;
-    uint32_t failed;
+    uint32_t failed, never;
     const char *models[RESULT_MODELS_MAX];
     uint64_t model_gpus[RESULT_MODELS_MAX];
     int64_t model_held_mgpu[RESULT_MODELS_MAX];

@@ -101,6 +101,13 @@ static int submit(struct run *run, uint32_t job, struct err *err)
     return world_apply(&run->world, &event, err);
 }
 
+bool run_job_never(const struct run *run, uint32_t job)
+{
+    const struct core *core = run->world.core;
+
+    return core_job_reason(core, core_find_job(core, (uint64_t)job + 1)) == REASON_NEVER;
+}
+
 static int cancel(struct run *run, uint32_t job, struct err *err)
 {
     const struct event event = {
@@ -109,6 +116,7 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
     run->jobs[job].state = RUN_DROPPED;
     run->left--;
     run->measure.failed++;
+    run->measure.never += run_job_never(run, job);
     return world_apply(&run->world, &event, err);
 }
 

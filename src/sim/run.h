@@ -41,7 +41,7 @@ struct run {
     const struct cluster *cluster;
     const struct protocol *protocol;
     const char *placement; /* the one that was used */
-    void *protocol_state; /* [protocol->state_size] */
+    void *protocol_state;  /* [protocol->state_size] */
     struct workload workload;
     struct world world;
     struct run_job *jobs; /* [workload.count] */
@@ -78,4 +78,6 @@ int run_simulation(const struct run_options *options, const struct trace *trace,
 int run_end_job(struct run *run, uint32_t job, int64_t at_us, struct err *err);
 
 /* An oracle's word on what is left of the job. */
+/* For a job that waits: could no node of the cluster hold a task of it, even empty? */
+bool run_job_never(const struct run *run, uint32_t job);
 int run_tell_remaining(struct run *run, uint32_t job, int64_t remaining_us, struct err *err);

@@ -68,6 +68,46 @@ static const struct trace_format_reader *format_of(const struct csv *csv)
     return NULL;
 }
 
+static uint32_t count_columns(const struct csv *csv, const struct trace_format_reader *format,
+                              const char **out_missing)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < format->column_count; i++) {
+        if (csv_find(csv, format->columns[i]) != CSV_NONE)
+            found++;
+        else
+            *out_missing = format->columns[i];
+    }
+    return found;
+}
+
+/* The nearest format, and what it lacks. */
+static int error_no_format(const struct csv *csv, struct err *err)
+{
+    const char *best_missing = NULL, *best_format = NULL;
+    uint32_t best = 0;
+
+    for (size_t i = 0; i < sizeof trace_readers / sizeof *trace_readers; i++) {
+        const char *missing = NULL;
+        const uint32_t found = count_columns(csv, trace_readers[i], &missing);
+
+        if (found <= best)
+            continue;
+        best = found;
+        best_missing = missing;
+        best_format = trace_format_text(trace_readers[i]->format);
+    }
+    if (best_missing)
+        return err_set(err, -EINVAL,
+                       "%s:1: column '%s' is missing, which a trace in the %s format must have",
+                       csv->input.name, best_missing, best_format);
+    return err_set(err, -EINVAL,
+                   "%s:1: unknown trace format: a header has at least submit_s,duration_s,gpus, "
+                   "or the columns of an openb, muri, pollux or philly trace",
+                   csv->input.name);
+}
+
 static int read_rows(struct trace_reader *reader, struct err *err)
 {
     const struct trace_format_reader *format = format_of(&reader->csv);
@@ -75,11 +115,7 @@ static int read_rows(struct trace_reader *reader, struct err *err)
     int rc;
 
     if (!format)
-        return err_set(err, -EINVAL,
-                       "%s:1: unknown trace format: a header has at least "
-                       "submit_s,duration_s,gpus, or the columns of an openb, muri, pollux or "
-                       "philly trace",
-                       name);
+        return error_no_format(&reader->csv, err);
     if (reader->pick && !format->picks)
         return err_set(err, -EINVAL, "%s: holds one trace, so ':%s' cannot pick one of it", name,
                        reader->pick);

@@ -113,7 +113,10 @@ static int check_columns(const struct csv *csv, struct err *err)
         while (k < COLUMNS && csv_find(csv, columns[k]) != i)
             k++;
         if (k == COLUMNS)
-            return csv_error(csv, i, err, -EINVAL, "unknown column");
+            return csv_error(
+                csv, i, err, -EINVAL,
+                "unknown column; there are submit_s, duration_s, gpus, tasks, gpu_milli, "
+                "gpu_memory, cpus, memory, models, queue, user, name, count");
     }
     return 0;
 }

@@ -8,7 +8,7 @@ static void each_decision_is_one_line(void **state)
 {
     struct decision items[] = {
         {.type = DECISION_START, .job_id = 7, .layout = 1, .place_first = 1, .place_count = 2},
-        {.type = DECISION_STOP, .job_id = 8, .mode = STOP_PREEMPT, .reason = REASON_ORDER},
+        {.type = DECISION_STOP, .job_id = 8, .mode = STOP_PREEMPT, .reason = REASON_GIVES_WAY},
         {.type = DECISION_REJECT, .job_id = UINT64_MAX, .reason = REASON_NEVER},
         {.type = DECISION_NOTE, .job_id = 9, .reason = REASON_GANG},
     };
@@ -33,7 +33,7 @@ static void each_decision_is_one_line(void **state)
               "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":18446744073709551615,"
               "\"reason\":\"%s\"}\n"
               "{\"decision\":\"note\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\"}\n",
-              reason_text(REASON_ORDER), reason_text(REASON_NEVER), reason_text(REASON_GANG));
+              reason_text(REASON_GIVES_WAY), reason_text(REASON_NEVER), reason_text(REASON_GANG));
     assert_string_equal(text_str(&text), text_str(&wanted));
     text_done(&text);
     text_done(&wanted);

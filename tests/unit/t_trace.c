@@ -218,8 +218,11 @@ static void wrong_rows_are_named(void **state)
           "t.csv:2: column 'gpu_milli': must be 0 or empty where gpus is 0");
     fails(NULL, "submit_s,duration_s,gpus,models\n0,1,1,A||B\n",
           "t.csv:2: column 'models': a name in the list is empty");
-    fails(NULL, "submit_s,duration_s,gpus,colour\n0,1,1,red\n",
-          "t.csv:1: column 'colour': unknown column");
+    fails(
+        NULL, "submit_s,duration_s,gpus,colour\n0,1,1,red\n",
+        "t.csv:1: column 'colour': unknown column; there are submit_s, "
+        "duration_s, gpus, tasks, gpu_milli, gpu_memory, cpus, memory, models, queue, user, name, "
+        "count");
     fails(NULL, "submit_s,duration_s,gpus,count\n0,1,1,4194304\n0,1,1,1\n",
           "t.csv:3: more than 4194304 jobs");
     fails(NULL, "submit_s,duration_s,gpus\n-1,1,1\n",

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""cli.py BERTH - what a user sees who makes a mistake: one line on standard error that names it,
+and exit code 2; and that the formats of the output are what they say. Run from the root of the
+repository."""
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+berth = sys.argv[1]
+folder = tempfile.TemporaryDirectory()
+done = 0
+failed = 0
+
+GENERIC = 'submit_s,duration_s,gpus\n'
+CLUSTER = 'nodes:\n  - {name: a, cpus: 8, memory: 64G, gpus: 4}\n'
+FILES = {
+    'ok.csv': GENERIC + '0,10,1\n5,10,2\n',
+    'ok.yaml': CLUSTER,
+    'empty.csv': '',
+    'header.csv': GENERIC,
+    'negative.csv': GENERIC + '0,-1,1\n',
+    'short.csv': GENERIC + '0,1\n',
+    'unknown-column.csv': 'submit_s,duration_s,gpus,colour\n0,1,1,red\n',
+    'missing-column.csv': 'submit_s,gpus\n0,1\n',
+    'not-a-number.csv': GENERIC + '0,1,many\n',
+    'nan.csv': GENERIC + '0,nan,1\n',
+    'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
+    'huge.csv': GENERIC + '0,1e400,1\n',
+    'overflow.csv': GENERIC + '0,99999999999999999999,1\n',
+    'million-columns.csv': GENERIC + '0,1,1' + ',' * 1000000 + '\n',
+    'binary.csv': '\0\1\2',
+    'cut.csv.gz': b'\x1f\x8b\x08\x00\x00\x00\x00\x00',
+    'duplicate.yaml': CLUSTER + '  - {name: a, cpus: 8, memory: 64G}\n',
+    'twice.yaml': 'nodes:\n  - {name: a, name: b, cpus: 8, memory: 64G}\n',
+    'typo.yaml': 'nodes:\n  - {name: a, cpus: 8, memory: 64G, gpu: 4}\n',
+    'no-cpus.yaml': 'nodes:\n  - {name: a, memory: 64G}\n',
+    'gpus.yaml': 'nodes:\n  - {name: a, cpus: 8, memory: 64G, gpus: -1}\n',
+    'broken.yaml': 'nodes: [\n',
+    'broken.json': '{"nodes": [',
+    'no-events.jsonl': '{"type":"stepped"}\n',
+    'later.jsonl': '{"berth-events":999}\n',
+}
+for name, text in FILES.items():
+    with open(os.path.join(folder.name, name), 'wb') as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+
+
+def report(sentence, wrong):
+    global done, failed
+    done += 1
+    failed += bool(wrong)
+    print(f"{'not ok' if wrong else 'ok'} {done} - {sentence}")
+    for line in str(wrong).splitlines() if wrong else []:
+        print('# ' + line)
+
+
+def run(line, out=subprocess.PIPE):
+    words = [w.replace('@', folder.name + '/') for w in line.split()]
+    return subprocess.run([berth, *words], stdin=subprocess.DEVNULL, stdout=out,
+                          stderr=subprocess.PIPE, text=True, timeout=120)
+
+
+def refused(line, *said):
+    got = run(line)
+    wrong = ''
+    if got.returncode != 2:
+        wrong += f'exit code {got.returncode}, not 2\n'
+    if got.stdout:
+        wrong += 'printed on standard output: ' + got.stdout[:200] + '\n'
+    if got.stderr.count('\n') != 1:
+        wrong += f"{got.stderr.count(chr(10))} lines on standard error\n"
+    for text in said:
+        if text not in got.stderr:
+            wrong += f"no '{text}' in: {got.stderr[:300]}\n"
+    report(f"'berth {line[:90]}' is refused", wrong)
+
+
+def accepted(line, check):
+    got = run(line)
+    report(f"'berth {line[:90]}' is accepted",
+           f'exit code {got.returncode}: {got.stderr}' if got.returncode else check(got.stdout))
+
+
+SIM = 'sim --cluster 2x8 --trace '
+refused('fly', "'fly'", '--help')
+refused('sim', '--trace')
+refused('sim --trace @ok.csv', '--cluster')
+refused(SIM + '@none.csv', 'none.csv', 'No such file')
+refused(SIM + '@', 'directory')
+refused(SIM + '@empty.csv', 'empty.csv')
+refused(SIM + '@header.csv', 'header.csv')
+refused(SIM + '@negative.csv', 'negative.csv:2', 'duration_s', '-1')
+refused(SIM + '@short.csv', 'short.csv:2')
+refused(SIM + '@unknown-column.csv', 'unknown-column.csv:1', 'colour')
+refused(SIM + '@missing-column.csv', 'missing-column.csv:1', "'duration_s'")
+refused(SIM + '@not-a-number.csv', 'not-a-number.csv:2', 'gpus', 'many')
+refused(SIM + '@nan.csv', 'nan.csv:2', 'duration_s')
+refused(SIM + '@huge.csv', 'huge.csv:2', 'duration_s')
+refused(SIM + '@overflow.csv', 'overflow.csv:2', 'duration_s')
+refused(SIM + '@million-columns.csv', 'million-columns.csv:2')
+refused(SIM + '@binary.csv', 'binary.csv')
+refused(SIM + '@cut.csv.gz', 'cut.csv.gz')
+refused(SIM + 'data/pollux/workloads.csv', 'workloads.csv', 'several')
+refused(SIM + 'data/pollux/workloads.csv:9/9', '9/9')
+for cluster, *said in (('duplicate.yaml', "'a'"), ('twice.yaml', 'name'), ('typo.yaml', 'gpu'),
+                       ('no-cpus.yaml', 'cpus'), ('gpus.yaml', 'gpus', '-1'), ('broken.yaml',),
+                       ('broken.json',), ('none.yaml', 'No such file')):
+    refused(f'sim --cluster @{cluster} --trace @ok.csv', cluster, *said)
+refused('sim --cluster 0x8 --trace @ok.csv', '0x8')
+refused('sim --cluster 2x999 --trace @ok.csv', '2x999')
+refused(SIM + '@ok.csv --policy best', "'best'", '--help')
+refused(SIM + '@ok.csv --order first', "'first'", '--help')
+refused(SIM + '@ok.csv --protocol mine', "'mine'")
+refused(SIM + '@ok.csv --mix some', "'some'")
+refused(SIM + '@ok.csv --seeds 5-2', '5-2')
+refused(SIM + '@ok.csv --seeds -1', '-1')
+refused(SIM + '@ok.csv --restart-cost -5s', '-5s')
+refused(SIM + '@ok.csv --restart-cost 5y', '5y')
+refused(SIM + '@ok.csv --arrive-until nan', 'nan')
+refused(SIM + '@ok.csv --colour red', '--colour')
+refused(SIM + '@ok.csv --policy', '--policy')
+refused(SIM + '@ok.csv stray', 'stray')
+refused(SIM + '@ok.csv --events @no-such-folder/e', 'no-such-folder/e')
+refused('replay', 'event file')
+refused('replay @none', 'none', 'No such file')
+refused('replay @ok.csv', 'ok.csv')
+refused('replay @no-events.jsonl', 'no-events.jsonl')
+refused('replay @later.jsonl', 'later.jsonl')
+refused('bench --nodes 0', '0')
+refused('bench --policy best', '--policy', "'best'")
+refused(SIM + '@ok.csv --steady 90 --arrive-until 100', '--steady')
+refused('sim --cluster 2x8 --partition @ok.csv --trace @ok.csv', 'only one')
+refused('bench --trace @none.csv', 'none.csv')
+
+
+def is_json(text):
+    out = json.loads(text)
+    fields = {'trace', 'policy', 'order', 'seed', 'unallocated_pct', 'unallocated_95_pct',
+              'failed_jobs', 'finished_jobs', 'jct_mean_s', 'jct_p50_s', 'jct_p99_s', 'wait_mean_s',
+              'makespan_s', 'preemptions', 'digest', 'cpu_s'}
+    missing = [sorted(fields - set(r)) for r in out['runs'] if fields - set(r)]
+    ok = not missing and out['peak_rss_bytes'] > 0 and len(out['runs']) == 4
+    return '' if ok else f'missing: {missing}'
+
+
+def is_csv(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return '' if len(rows) == 1 and rows[0]['finished_jobs'] == '2' else text
+
+
+accepted(SIM + '@ok.csv --policy berth,bestfit --order fifo,las --json', is_json)
+accepted(SIM + '@ok.csv --csv', is_csv)
+accepted('sim --cluster @ok.yaml --trace @ok.csv --json --policy random,fgd --seeds 1-2', is_json)
+accepted(SIM + '@never.csv', lambda text: text if '-9' in text or ' - ' not in text else '')
+accepted(SIM + '@ok.csv --arrive-until 130', lambda text: '' if 'UNALLOCATED' in text else text)
+accepted('--help', lambda text: '' if 'sim' in text and 'replay' in text else text)
+accepted('--version', lambda text: '' if text.startswith('berth ') else text)
+accepted(SIM + '@ok.csv --events @events --csv', is_csv)
+accepted('replay @events', lambda text: '' if len(text.splitlines()[-1]) == 16 else text)
+
+# The example of the README: its cluster, its trace, its digest.
+readme = open('README.md', encoding='utf-8').read()
+for name, start in (('cluster.yaml', '```yaml\nnodes:'), ('jobs.csv', '```\nsubmit_s,')):
+    text = readme[readme.index(start):].split('\n', 1)[1].split('```')[0]
+    with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
+        file.write(text)
+shown = readme[readme.index('$ berth replay run.jsonl\n'):].split('\n')[1:3]
+accepted('sim --cluster @cluster.yaml --trace @jobs.csv --policy bestfit --events @run',
+         lambda _: '')
+accepted('replay @run', lambda text: '' if text.splitlines() == shown else f'{text} not {shown}')
+for line in ('--help', '--version', 'sim --help', SIM + '@ok.csv', 'replay @events',
+             'bench --nodes 10 --placements 100'):
+    with open('/dev/full', 'w') as full:
+        got = run(line, full)
+    ok = got.returncode == 2 and 'standard output' in got.stderr
+    report(f"'berth {line[:60]}' says that standard output is full",
+           '' if ok else f'{got.returncode}: {got.stderr}')
+print(f'1..{done}')
+sys.exit(failed > 0)
