@@ -13,7 +13,7 @@ static const struct placement_policy *const placements[] = {
 
 static const struct order_policy *const orders[] = {
     &order_fifo, &order_fifo_strict, &order_las,     &order_tiresias,
-    &order_srtf, &order_srsf,        &order_gittins,
+    &order_srtf, &order_srsf,        &order_gittins, &order_predicted,
 };
 
 const struct placement_policy *placement_at(uint32_t index)
