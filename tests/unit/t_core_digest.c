@@ -205,6 +205,7 @@ static const struct field job_fields[] = {
     FIELD(job, victims, IN),
     FIELD(job, claimant, IN),
     FIELD(job, submit_us, IN),
+    FIELD(job, deadline_us, IN),
     FIELD(job, start_us, IN),
     FIELD(job, attained_us, IN),
     FIELD(job, remaining_us, IN),

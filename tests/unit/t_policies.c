@@ -275,6 +275,40 @@ static void predicted_lets_nobody_overtake_for_ever(void **state)
     bed_close(&bed);
 }
 
+static void deadline_starts_the_earliest_first_and_those_without_last(void **state)
+{
+    static const uint64_t wanted[] = {5, 3, 4, 1, 2};
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "deadline");
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .deadline_us = 3000000);
+    SUBMIT(&bed, .id = 4, .gpus = 1, .deadline_us = 3000000);
+    SUBMIT(&bed, .id = 5, .gpus = 1, .deadline_us = 1);
+    bed_step(&bed);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        run_and_end(&bed, wanted[i], 2000000);
+    bed_close(&bed);
+}
+
+static void deadline_stops_no_running_job(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "deadline");
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .deadline_us = 9000000);
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
+    assert_int_equal(bed_state(&bed, 2), JOB_PENDING);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -286,6 +320,8 @@ int main(void)
         TEST(predicted_starts_first_what_was_short_before),
         TEST(predicted_looks_at_waiting_jobs_anew_as_it_learns),
         TEST(predicted_lets_nobody_overtake_for_ever),
+        TEST(deadline_starts_the_earliest_first_and_those_without_last),
+        TEST(deadline_stops_no_running_job),
     };
 
     return RUN_TESTS(tests);
