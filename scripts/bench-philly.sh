@@ -7,7 +7,7 @@ set -euo pipefail
 . "$(dirname "$0")/sims.sh"
 
 jobs=data/philly/philly_jobs.csv.gz
-for order in gittins srsf srtf tiresias las fifo-strict fifo; do
+for order in gittins srsf srtf predicted tiresias las fifo-strict fifo; do
     sim partition-$order --partition data/philly/helios_philly_vc_nodes.csv --partition-share 25 \
         --trace $jobs --policy bestfit --order $order
     for cluster in 72x8 64x8; do

@@ -5,7 +5,7 @@ import sys
 
 from tables import Bars, load, number, show
 
-ORDERS = ("fifo", "fifo-strict", "las", "tiresias", "srtf", "srsf", "gittins")
+ORDERS = ("fifo", "fifo-strict", "las", "tiresias", "predicted", "srtf", "srsf", "gittins")
 CLUSTERS = {"72x8": "72 nodes", "64x8": "64 nodes", "partition": "partition"}
 GITTINS_S = {"72x8": 15_900, "64x8": 19_300, "partition": 37_500}
 BUSY_GPU_S = 3_521_082_502

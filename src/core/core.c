@@ -90,6 +90,7 @@ struct core *core_new(const struct core_config *config, struct err *err)
     nodes_init(&core->nodes, core->placement->sees_kinds);
     jobs_init(&core->jobs);
     pending_init(&core->pending);
+    expect_init(&core->expect);
     fits_init(&core->fits);
     index_init(&core->index, core->placement->sees_kinds);
     init_placement(core, config);
@@ -117,6 +118,7 @@ void core_free(struct core *core)
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    expect_done(&core->expect);
     pending_done(&core->pending);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
@@ -147,6 +149,7 @@ struct core *core_clone(const struct core *src)
     nodes_copy(&dst->nodes, &src->nodes);
     jobs_copy(&dst->jobs, &src->jobs);
     pending_copy(&dst->pending, &src->pending);
+    expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
     index_copy(&dst->index, &src->index);
     dst->placement_state =
@@ -195,6 +198,7 @@ uint64_t core_digest(const struct core *core)
     shapes_digest(&core->shapes, &d);
     nodes_digest(&core->nodes, &d);
     jobs_digest(&core->jobs, &d);
+    expect_digest(&core->expect, &d);
     digest_queue(core, &d);
     if (core->placement->digest != NULL)
         core->placement->digest(core->placement_state, &d);

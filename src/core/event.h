@@ -68,6 +68,7 @@ struct job_spec {
     const struct job_layout_spec *layouts; /* [layout_count] most wanted first, 1.. */
     uint32_t layout_count;
     int64_t remaining_us; /* what an oracle knows of its run time, -1 = unknown */
+    int64_t deadline_us;  /* when it should have ended, on the core's clock; 0 = none */
 };
 
 enum gpu_health { GPU_HEALTHY, GPU_LOST };

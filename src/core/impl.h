@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/vec.h"
 #include "core/core.h"
+#include "core/expect.h"
 #include "core/fits.h"
 #include "core/index.h"
 #include "core/jobs.h"
@@ -35,6 +36,7 @@ struct core {
     struct nodes nodes;
     struct jobs jobs;
     struct pending pending;
+    struct expect expect;  /* run times of the jobs that finished */
     void *placement_state; /* [placement->state_size] */
     void *order_state;     /* [order->state_size] */
     uint32_t *unsettled;   /* jobs that a step must look at: cancelled, failed, or lost a task */
@@ -53,6 +55,17 @@ struct core {
     uint32_t contest_cap;
     struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };
+
+/* What the job's expected run time depends on. */
+static inline struct expect_facts job_expect_facts(const struct core *core, const struct job *job)
+{
+    return (struct expect_facts){
+        .queue = job->queue,
+        .user = job->user != core->no_name ? job->user : EXPECT_NONE,
+        .name = job->name != core->no_name ? job->name : EXPECT_NONE,
+        .mgpu = (uint32_t)core->shapes.gangs[job->gang].mgpu,
+    };
+}
 
 /* The job's tasks, by index. */
 static inline struct task *job_task(const struct core *core, const struct job *job, uint32_t i)

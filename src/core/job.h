@@ -68,6 +68,7 @@ struct job {
     uint32_t victims;  /* jobs that were told to stop for it and have not left */
     uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
     int64_t submit_us;
+    int64_t deadline_us;     /* when it should have ended; TIME_NONE = none */
     int64_t start_us;        /* of this run; TIME_NONE unless RUNNING or STOPPING */
     int64_t attained_us;     /* run time of earlier runs, kept over preemption */
     int64_t remaining_us;    /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and

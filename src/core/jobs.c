@@ -144,6 +144,7 @@ static void digest_job(struct digest *d, const struct jobs *j, const struct job 
     digest_u32(d, job->victims);
     digest_u64(d, job->claimant);
     digest_i64(d, job->submit_us);
+    digest_i64(d, job->deadline_us);
     digest_i64(d, job->start_us);
     digest_i64(d, job->attained_us);
     digest_i64(d, job->remaining_us);

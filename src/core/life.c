@@ -181,9 +181,19 @@ static void requeue(struct core *core, uint32_t job)
     job_enqueue(core, job);
 }
 
+/* What failed or was cancelled says little about how long the next one like it runs. */
+static void learn(struct core *core, const struct job *row)
+{
+    const struct expect_facts facts = job_expect_facts(core, row);
+
+    expect_learn(&core->expect, &facts, row->attained_us);
+}
+
 void job_gone(struct core *core, uint32_t job, enum job_state how)
 {
     core->jobs.rows[job].state = how;
+    if (how == JOB_FINISHED)
+        learn(core, &core->jobs.rows[job]);
     if (core->order->finished != NULL)
         core->order->finished(core->order_state, core, job);
     leave_claimants(core, job);

@@ -64,6 +64,9 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
         return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
                        (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);
+    if (spec->deadline_us < 0)
+        return err_set(err, -EINVAL, "job %llu: deadline_us: must be 0 or more",
+                       (unsigned long long)spec->id);
     for (uint32_t i = 0; i < spec->layout_count; i++) {
         const int rc = layout_check(&spec->layouts[i], err);
 
@@ -169,6 +172,7 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .task_first = ROW_NONE,
         .claimant = JOB_NONE,
         .submit_us = core->now_us,
+        .deadline_us = spec->deadline_us > 0 ? spec->deadline_us : TIME_NONE,
         .start_us = TIME_NONE,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,

@@ -145,6 +145,22 @@ uint32_t core_node_first_task(const struct core *core, uint32_t node)
     return core->nodes.rows[node].first_task;
 }
 
+int64_t core_expected_us(const struct core *core, uint32_t job)
+{
+    const struct job *row = core_job(core, job);
+    const struct expect_facts facts = job_expect_facts(core, row);
+
+    return expect_run_us(&core->expect, &facts, job_attained_us(row, core->now_us));
+}
+
+int64_t core_expected_long_us(const struct core *core, uint32_t job)
+{
+    const struct job *row = core_job(core, job);
+    const struct expect_facts facts = job_expect_facts(core, row);
+
+    return expect_long_us(&core->expect, &facts, job_attained_us(row, core->now_us));
+}
+
 uint32_t core_pending_count(const struct core *core)
 {
     return core->jobs.pending;

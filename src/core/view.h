@@ -46,5 +46,10 @@ uint32_t core_node_class(const struct core *core, uint32_t node);
 uint32_t core_node_state(const struct core *core, uint32_t node);
 uint32_t core_node_first_task(const struct core *core, uint32_t node);
 
+/* How long the job is expected to run in all, knowing that it ran for so long (core/expect.h): as
+ * a mean, and a bound that nine of ten such jobs keep. */
+int64_t core_expected_us(const struct core *core, uint32_t job);
+int64_t core_expected_long_us(const struct core *core, uint32_t job);
+
 uint32_t core_pending_count(const struct core *core);
 uint32_t core_running_count(const struct core *core);

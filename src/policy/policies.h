@@ -7,4 +7,4 @@ extern const struct placement_policy place_berth, place_fgd, place_bestfit, plac
     place_packing, place_clustering, place_random, place_firstfit, place_worstfit;
 
 extern const struct order_policy order_fifo, order_fifo_strict, order_las, order_tiresias,
-    order_srtf, order_srsf, order_gittins;
+    order_srtf, order_srsf, order_gittins, order_predicted, order_deadline;

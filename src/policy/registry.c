@@ -12,8 +12,8 @@ static const struct placement_policy *const placements[] = {
 };
 
 static const struct order_policy *const orders[] = {
-    &order_fifo, &order_fifo_strict, &order_las,     &order_tiresias,
-    &order_srtf, &order_srsf,        &order_gittins,
+    &order_fifo, &order_fifo_strict, &order_las,       &order_tiresias, &order_srtf,
+    &order_srsf, &order_gittins,     &order_predicted, &order_deadline,
 };
 
 const struct placement_policy *placement_at(uint32_t index)

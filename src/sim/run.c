@@ -90,6 +90,8 @@ static int submit(struct run *run, uint32_t job, struct err *err)
         job_request_label(&request,
                           partition_label(run->options->partition, run->jobs[job].row->queue));
     request.spec.remaining_us = run->jobs[job].duration_us;
+    if (run->options->workload.kind == WORKLOAD_TIMED) /* else the trace's clock is not the run's */
+        request.spec.deadline_us = run->jobs[job].row->deadline_us;
     if (run->protocol->shape_job != NULL) {
         const int rc = run->protocol->shape_job(run, job, &request, err);
 

@@ -96,6 +96,7 @@ static void format_job(struct json_out *json, const struct job_spec *job)
     }
     json_array_end(json);
     json_key_i64(json, "remaining_us", job->remaining_us);
+    json_key_i64(json, "deadline_us", job->deadline_us);
 }
 
 static void format_task(struct json_out *json, const struct event *event)

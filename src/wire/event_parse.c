@@ -16,7 +16,7 @@
 /* Every field that some event has. */
 struct event_text {
     const char *type, *name, *model, *queue, *user, *node, *health;
-    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, exit_code;
+    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, deadline_us, exit_code;
     uint64_t job_id;
     uint32_t gpu_count, gpu, task;
     struct field_texts labels;
@@ -68,6 +68,7 @@ static const struct field job_fields[] = {
     TEXT("name", name),
     NODE("layouts", layouts),
     I64("remaining_us", remaining_us),
+    I64("deadline_us", deadline_us),
 };
 static const struct field cancelled_fields[] = {HEAD, U64("job_id", job_id)};
 static const struct field started_fields[] = {HEAD, U64("job_id", job_id), U32("task", task),
@@ -243,7 +244,8 @@ static int fill_job(const struct doc *doc, const struct event_text *text, struct
                              .queue = text->queue,
                              .user = text->user,
                              .name = text->name,
-                             .remaining_us = text->remaining_us};
+                             .remaining_us = text->remaining_us,
+                             .deadline_us = text->deadline_us};
     return parse_layouts(doc, text->layouts, out, err);
 }
 

@@ -7,7 +7,7 @@
 
 struct json_out;
 
-#define EVENT_FILE_VERSION 1
+#define EVENT_FILE_VERSION 2
 #define EVENT_MIX_MAX      (1u << 16) /* groups of the mix of a header line */
 
 const char *gpu_health_text(enum gpu_health health); /* "healthy", "lost" */

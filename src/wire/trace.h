@@ -31,6 +31,7 @@ struct trace_job {
     uint64_t id;         /* 1, 2, 3, ... in the order of the file */
     int64_t submit_us;   /* 0 or more */
     int64_t duration_us; /* 0 or more, -1 = unknown */
+    int64_t deadline_us; /* when it should have ended, on the clock of submit_us; 0 = none */
     uint32_t gpus;       /* of the whole job */
     uint32_t tasks;      /* tasks of task_gpus each, which start together; 0 = the trace states
                           * only the total: how it is laid out over nodes is the reader's choice */

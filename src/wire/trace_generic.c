@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace_generic.c - berth's own trace format, for traces of other sites.
  *
- *   submit_s,duration_s,gpus[,tasks,gpu_milli,gpu_memory,cpus,memory,models,queue,user,name,count]
+ *   submit_s,duration_s,gpus[,tasks,gpu_milli,gpu_memory,cpus,memory,models,queue,user,name,count,
+ *                               deadline_s]
  *
  * Columns in any order; an empty field is its default.
  *   submit_s    seconds from the start of the trace, up to six decimals; required in each row
@@ -14,7 +15,8 @@
  *   memory      of each task: 64G; 0
  *   models      allowed GPU models: A100|H100; any
  *   queue, user, name
- *   count       how many such jobs the row is; 1 */
+ *   count       how many such jobs the row is; 1
+ *   deadline_s  seconds from the start of the trace, when it should have ended; none */
 #include <errno.h>
 
 #include "wire/trace_read.h"
@@ -34,12 +36,13 @@ enum {
     USER,
     NAME,
     COUNT,
+    DEADLINE_S,
     COLUMNS
 };
 
 static const char *const columns[COLUMNS] = {
     "submit_s", "duration_s", "gpus",  "tasks", "gpu_milli", "gpu_memory", "cpus",
-    "memory",   "models",     "queue", "user",  "name",      "count"};
+    "memory",   "models",     "queue", "user",  "name",      "count",      "deadline_s"};
 
 /* The GPUs: how many, and how much of each. */
 static int read_gpus(const struct csv *csv, const uint32_t *column, struct trace_job *job,
@@ -91,6 +94,9 @@ static int read_row(struct trace_reader *reader, const uint32_t *column, struct 
         rc = csv_number_or(csv, column[DURATION_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX,
                            &job.duration_us, err);
     if (rc == 0)
+        rc = csv_number_or(csv, column[DEADLINE_S], NUMBER_MICRO, 0, TRACE_TIME_US_MAX,
+                           &job.deadline_us, err);
+    if (rc == 0)
         rc = read_gpus(csv, column, &job, err);
     if (rc == 0)
         rc = csv_number_or(csv, column[CPUS], NUMBER_MILLI, 0, CPU_MCPU_MAX, &job.cpu_mcpu, err);
@@ -116,7 +122,7 @@ static int check_columns(const struct csv *csv, struct err *err)
             return csv_error(
                 csv, i, err, -EINVAL,
                 "unknown column; there are submit_s, duration_s, gpus, tasks, gpu_milli, "
-                "gpu_memory, cpus, memory, models, queue, user, name, count");
+                "gpu_memory, cpus, memory, models, queue, user, name, count, deadline_s");
     }
     return 0;
 }

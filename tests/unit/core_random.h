@@ -61,6 +61,7 @@ static inline struct group_spec play_group(struct play *play)
 
 static inline void play_submit(struct play *play, struct event *out)
 {
+    const uint64_t id = play->next_id++;
     const bool two = !play->one_group && play_below(play, 4) == 0;
     const uint32_t layouts = !play->one_group && play_below(play, 5) == 0 ? 2 : 1;
 
@@ -74,13 +75,14 @@ static inline void play_submit(struct play *play, struct event *out)
         .groups = &play->groups[1], .group_count = 1, .slowdown_ppm = 1300000};
     snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 6));
     out->type = EVENT_JOB_SUBMITTED;
-    out->job = (struct job_spec){.id = play->next_id++,
+    out->job = (struct job_spec){.id = id,
                                  .queue = play->queue,
                                  .user = "",
                                  .name = "",
                                  .layouts = play->layouts,
                                  .layout_count = layouts,
-                                 .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1};
+                                 .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1,
+                                 .deadline_us = (int64_t)(id % 3) * 50000000};
 }
 
 static inline void play_node(struct play *play, struct event *out)

@@ -356,6 +356,7 @@ struct ask {
     int64_t gpu_bytes, cpu_mcpu, memory_bytes;
     const char *queue, *model, *label;
     int64_t remaining_us; /* 0 = unknown */
+    int64_t deadline_us;  /* 0 = none */
 };
 
 static inline struct group_spec ask_group(const struct ask *ask)
@@ -380,15 +381,16 @@ static inline void bed_submit(struct bed *bed, const struct ask *ask)
     const struct job_layout_spec layout = {
         .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
 
-    bed_apply(bed, &(struct event){
-                       .type = EVENT_JOB_SUBMITTED,
-                       .job = {.id = ask->id,
-                               .queue = ask->queue != NULL ? ask->queue : "",
-                               .user = "",
-                               .name = "",
-                               .layouts = &layout,
-                               .layout_count = 1,
-                               .remaining_us = ask->remaining_us > 0 ? ask->remaining_us : -1}});
+    bed_apply(
+        bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
+                             .job = {.id = ask->id,
+                                     .queue = ask->queue != NULL ? ask->queue : "",
+                                     .user = "",
+                                     .name = "",
+                                     .layouts = &layout,
+                                     .layout_count = 1,
+                                     .remaining_us = ask->remaining_us > 0 ? ask->remaining_us : -1,
+                                     .deadline_us = ask->deadline_us}});
 }
 #define SUBMIT(bed, ...) bed_submit(bed, &(struct ask){__VA_ARGS__})
 

@@ -56,6 +56,7 @@ static const struct field core_fields[] = {
     FIELD(core, nodes, LINK),
     FIELD(core, jobs, LINK),
     FIELD(core, pending, LINK),
+    FIELD(core, expect, LINK),
     FIELD(core, placement_state, LINK),
     FIELD(core, order_state, LINK),
     FIELD(core, unsettled, LINK),
@@ -204,6 +205,7 @@ static const struct field job_fields[] = {
     FIELD(job, victims, IN),
     FIELD(job, claimant, IN),
     FIELD(job, submit_us, IN),
+    FIELD(job, deadline_us, IN),
     FIELD(job, start_us, IN),
     FIELD(job, attained_us, IN),
     FIELD(job, remaining_us, IN),
@@ -233,6 +235,18 @@ static const struct field bucket_fields[] = {
     FIELD(bucket, cap, OUT),        FIELD(bucket, open_at, OUT),
     FIELD(bucket, refused_at, OUT), FIELD(bucket, reason, IN),
     FIELD(bucket, told, IN),        END,
+};
+
+static const struct field expect_fields[] = {
+    FIELD(expect, keys, LINK),   FIELD(expect, count, LINK),   FIELD(expect, cap, OUT),
+    FIELD(expect, by_name, OUT), FIELD(expect, by_queue, OUT), END,
+};
+
+static const struct field expect_key_fields[] = {
+    FIELD(expect_key, facts, IN),
+    FIELD(expect_key, by_name, IN),
+    FIELD(expect_key, weight, IN),
+    END,
 };
 
 static const struct field waiting_fields[] = {
@@ -369,6 +383,16 @@ static void *row_waiting(struct core *core)
     return ((struct bucket *)row_bucket(core))->heap;
 }
 
+static void *row_expect(struct core *core)
+{
+    return &core->expect;
+}
+
+static void *row_expect_key(struct core *core)
+{
+    return core->expect.keys;
+}
+
 static const struct table tables[] = {
     {"src/core/impl.h", "core", core_fields, row_core},
     {"src/core/shape.h", "shapes", shapes_fields, row_shapes},
@@ -388,6 +412,8 @@ static const struct table tables[] = {
     {"src/core/pending.h", "pending", pending_fields, row_pending},
     {"src/core/pending.h", "bucket", bucket_fields, row_bucket},
     {"src/core/pending.h", "waiting", waiting_fields, row_waiting},
+    {"src/core/expect.h", "expect", expect_fields, row_expect},
+    {"src/core/expect.h", "expect_key", expect_key_fields, row_expect_key},
 };
 enum { TABLES = sizeof tables / sizeof tables[0] };
 

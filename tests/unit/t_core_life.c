@@ -530,6 +530,30 @@ static void a_job_out_of_range_is_refused_and_changes_nothing(void **state)
     bed_close(&bed);
 }
 
+static void a_deadline_before_all_time_is_refused_and_0_is_none(void **state)
+{
+    const struct group_spec group = {.tasks = 1, .gpus = 1};
+    const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    const struct job_spec job = {.id = 9,
+                                 .queue = "",
+                                 .user = "",
+                                 .name = "",
+                                 .layouts = &layout,
+                                 .layout_count = 1,
+                                 .deadline_us = -1};
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    refuses_job(&bed, &job, EINVAL);
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .deadline_us = 5);
+    assert_true(bed_job(&bed, 1)->deadline_us == TIME_NONE);
+    assert_true(bed_job(&bed, 2)->deadline_us == 5);
+    bed_close(&bed);
+}
+
 static void the_largest_job_is_accepted(void **state)
 {
     struct group_spec groups[GANG_GROUPS_MAX];
@@ -764,6 +788,7 @@ int main(void)
         TEST(the_books_follow_the_gpus_that_were_really_taken),
         TEST(a_gpu_taken_twice_is_a_deficit_until_one_has_left),
         TEST(a_job_out_of_range_is_refused_and_changes_nothing),
+        TEST(a_deadline_before_all_time_is_refused_and_0_is_none),
         TEST(the_largest_job_is_accepted),
         TEST(a_node_out_of_range_is_refused_and_changes_nothing),
         TEST(an_ack_of_nothing_is_refused_and_changes_nothing),

@@ -23,7 +23,7 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
         "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":18446744073709551615,\"queue\":\"q\","
         "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,"
         "\"groups\":[" GROUP "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP
-        "]}],\"remaining_us\":-1}\n",
+        "]}],\"remaining_us\":-1,\"deadline_us\":86400000000}\n",
     [EVENT_JOB_CANCELLED] = "{\"type\":\"job_cancelled\",\"at_us\":5000000,\"job_id\":7}\n",
     [EVENT_TASK_STARTED] = "{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,"
                            "\"node\":\"n\",\"gpus\":[0,5,63]}\n",
@@ -68,7 +68,7 @@ static void parsed_events_hold_the_values(void **state)
     assert_true(event.task.job_id == 7 && event.at_us == 3);
     WORKS(event_parse("e", 1, lines[EVENT_JOB_SUBMITTED], strlen(lines[EVENT_JOB_SUBMITTED]),
                       &arena, &event, &err));
-    assert_true(event.job.id == UINT64_MAX);
+    assert_true(event.job.id == UINT64_MAX && event.job.deadline_us == 86400000000);
     assert_int_equal(event.job.layout_count, 2);
     assert_int_equal(event.job.layouts[1].slowdown_ppm, 1200000);
     assert_int_equal(event.job.layouts[0].group_count, 2);
@@ -129,7 +129,7 @@ static void wrong_lines_are_named(void **state)
 static void a_header_comes_back_byte_for_byte(void **state)
 {
     static const char line[] =
-        "{\"berth-events\":1,\"placement\":\"berth\",\"order\":\"fifo\","
+        "{\"berth-events\":2,\"placement\":\"berth\",\"order\":\"fifo\","
         "\"seed\":18446744073709551615,\"order_options\":[1,-9223372036854775808],\"mix\":[" GROUP
         "],\"repack\":2,\"migrate_wait_us\":5,\"migrate_gain_ppm\":6,\"nodes_max\":7,\"jobs_max\":"
         "8}\n";
@@ -159,8 +159,8 @@ static void a_file_of_something_else_is_told(void **state)
     arena_init(&arena);
     FAILS_WITH(event_header_parse("e", 1, "{}", 2, &arena, &config, &err),
                "e:1: not an event file: field 'berth-events' is missing in its first line");
-    FAILS_WITH(event_header_parse("e", 1, "{\"berth-events\":2}", 18, &arena, &config, &err),
-               "e:1: berth-events: must be 1, is 2");
+    FAILS_WITH(event_header_parse("e", 1, "{\"berth-events\":1}", 18, &arena, &config, &err),
+               "e:1: berth-events: must be 2, is 1");
     arena_done(&arena);
 }
 

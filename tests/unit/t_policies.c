@@ -194,6 +194,121 @@ static void jobs_without_gpus_run_on_nodes_without_gpus(void **state)
     }
 }
 
+/* ---- orders ---- */
+
+static void open_order(struct bed *bed, const char *order)
+{
+    bed_open(bed, placement_find("firstfit"), order_find(order));
+    bed_node(bed, "n0", 1);
+}
+
+/* The job runs for so long, and then all others are looked at. */
+static void run_and_end(struct bed *bed, uint64_t id, int64_t run_us)
+{
+    assert_non_null(bed_find(bed, DECISION_START, id));
+    bed_run(bed, id);
+    apply(bed, (struct event){.type = EVENT_TIME_PASSED, .at_us = bed->now_us + run_us});
+    bed_end(bed, id, 0);
+    bed_step(bed);
+}
+
+static void predicted_starts_first_what_was_short_before(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "predicted");
+    SUBMIT(&bed, .id = 1, .gpus = 1, .queue = "long");
+    bed_step(&bed);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .queue = "short");
+    run_and_end(&bed, 1, 50000000000);
+    run_and_end(&bed, 2, 60000000);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .queue = "long");
+    bed_step(&bed);
+    SUBMIT(&bed, .id = 4, .gpus = 1, .queue = "long");
+    SUBMIT(&bed, .id = 5, .gpus = 1, .queue = "short");
+    run_and_end(&bed, 3, 60000000);
+    assert_non_null(bed_find(&bed, DECISION_START, 5));
+    assert_int_equal(bed_state(&bed, 4), JOB_PENDING);
+    bed_close(&bed);
+}
+
+static void predicted_looks_at_waiting_jobs_anew_as_it_learns(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "predicted");
+    SUBMIT(&bed, .id = 1, .gpus = 1, .queue = "now short");
+    bed_step(&bed);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .queue = "other");
+    SUBMIT(&bed, .id = 3, .gpus = 1, .queue = "now short"); /* nothing is known: equal keys */
+    SUBMIT(&bed, .id = 4, .gpus = 1, .queue = "other");
+    run_and_end(&bed, 1, 60000000);
+    run_and_end(&bed, 2, 50000000000);
+    assert_non_null(bed_find(&bed, DECISION_START, 3));
+    assert_int_equal(bed_state(&bed, 4), JOB_PENDING);
+    bed_close(&bed);
+}
+
+static void predicted_lets_nobody_overtake_for_ever(void **state)
+{
+    struct bed bed;
+    uint32_t overtook = 0;
+
+    (void)state;
+    open_order(&bed, "predicted");
+    SUBMIT(&bed, .id = 1, .gpus = 1, .queue = "long");
+    bed_step(&bed);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .queue = "short");
+    run_and_end(&bed, 1, 3600 * 1000000ll);
+    run_and_end(&bed, 2, 600 * 1000000ll);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .queue = "short");
+    bed_step(&bed);
+    SUBMIT(&bed, .id = 4, .gpus = 1, .queue = "long");
+    for (uint64_t id = 3; bed_state(&bed, 4) == JOB_PENDING; id = id == 3 ? 5 : id + 1) {
+        SUBMIT(&bed, .id = id == 3 ? 5 : id + 1, .gpus = 1, .queue = "short");
+        run_and_end(&bed, id, 600 * 1000000ll);
+        overtook++;
+    }
+    assert_in_range(overtook, 1000, 2000); /* 300 x 50 minutes, at 10 minutes each */
+    bed_close(&bed);
+}
+
+static void deadline_starts_the_earliest_first_and_those_without_last(void **state)
+{
+    static const uint64_t wanted[] = {5, 3, 4, 1, 2};
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "deadline");
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .deadline_us = 3000000);
+    SUBMIT(&bed, .id = 4, .gpus = 1, .deadline_us = 3000000);
+    SUBMIT(&bed, .id = 5, .gpus = 1, .deadline_us = 1);
+    bed_step(&bed);
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        run_and_end(&bed, wanted[i], 2000000);
+    bed_close(&bed);
+}
+
+static void deadline_stops_no_running_job(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_order(&bed, "deadline");
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .deadline_us = 9000000);
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
+    assert_int_equal(bed_state(&bed, 2), JOB_PENDING);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -202,6 +317,11 @@ int main(void)
         TEST(names_of_policies_are_found_and_are_their_own),
         TEST(what_a_policy_knows_is_in_the_digest),
         TEST(jobs_without_gpus_run_on_nodes_without_gpus),
+        TEST(predicted_starts_first_what_was_short_before),
+        TEST(predicted_looks_at_waiting_jobs_anew_as_it_learns),
+        TEST(predicted_lets_nobody_overtake_for_ever),
+        TEST(deadline_starts_the_earliest_first_and_those_without_last),
+        TEST(deadline_stops_no_running_job),
     };
 
     return RUN_TESTS(tests);
