@@ -287,8 +287,10 @@ static uint32_t try_edited(const struct core_config *config, const uint8_t *save
     for (uint32_t edits = 1 + (uint32_t)rng_below(rng, 2); edits > 0; edits--) {
         const size_t at = 9 + rng_below(rng, count - 17);
 
-        bytes[at] = rng_below(rng, 2) == 0 ? (uint8_t)rng_below(rng, 4)
-                                           : bytes[at] ^ (uint8_t)(1u << rng_below(rng, 8));
+        if (rng_below(rng, 2) == 0)
+            bytes[at] = (uint8_t)rng_below(rng, 4);
+        else
+            bytes[at] ^= (uint8_t)(1u << rng_below(rng, 8));
     }
     tape_seal(bytes, cut);
     bed.core = load(config, bytes, cut, &bed.err);
