@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "base/check.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/tape.h"
@@ -287,7 +286,10 @@ struct core *core_load(const struct core_config *config, const void *bytes, size
     struct tape tape;
     int rc;
 
-    check(config->placement != NULL && config->order != NULL);
+    if (bare.placement == NULL || bare.order == NULL) {
+        (void)err_set(err, -EINVAL, "configuration: a placement and an order must be named");
+        return NULL;
+    }
     rc = tape_load_init(&tape, MAGIC, VERSION, bytes, count, err);
     core = core_bare(bare.placement, bare.order);
     core->index.gains = 1; /* so that there is an earlier time at which a gang was refused */
