@@ -203,9 +203,9 @@ static void check_emptied(const struct core *core, uint32_t node, struct tape *t
 }
 
 /* The books, emptied by the tasks that were linked, are written anew, and the index with them. */
-static void rebuild_node(struct core *core, uint32_t node, bool deficit, struct tape *t)
+static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
 {
-    struct node *row = &core->nodes.rows[node];
+    const struct node *row = &core->nodes.rows[node];
     uint32_t task = row->first_task;
 
     check_emptied(core, node, t);
@@ -215,7 +215,6 @@ static void rebuild_node(struct core *core, uint32_t node, bool deficit, struct 
     ledger_refresh(core, node);
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
-    row->deficit = deficit;
 }
 
 static void rebuild(struct core *core, struct tape *t)
@@ -229,7 +228,7 @@ static void rebuild(struct core *core, struct tape *t)
             check_job(core, &core->jobs.rows[job], t);
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
         if (core->nodes.rows[node].in_use)
-            rebuild_node(core, node, core->nodes.rows[node].deficit, t);
+            rebuild_node(core, node, t);
     if (!t->failed && core_check_rules(core, &err) < 0)
         tape_fail(t, "%s", err.text);
 }
