@@ -276,7 +276,7 @@ static void snapshots_with_a_flipped_bit_are_refused(void **state)
     bed_close(&bed);
 }
 
-/* Somebody who can make a checksum may say anything. It is refused, or is a core like any other. */
+/* Somebody who can make a checksum may say anything. It is refused, or is a core that goes on. */
 static uint32_t try_edited(const struct core_config *config, const uint8_t *saved, size_t count,
                            struct rng *rng)
 {
@@ -301,6 +301,11 @@ static uint32_t try_edited(const struct core_config *config, const uint8_t *save
         assert_true(again_count == count && memcmp(again, bytes, count) == 0);
         bed_check(&bed);
         mem_free(again);
+        decisions_init(&bed.out);
+        for (int i = 0; i < 3; i++)
+            core_step(bed.core, core_now_us(bed.core) + 1000000, &bed.out);
+        bed_check(&bed);
+        decisions_done(&bed.out);
     }
     mem_free(bytes);
     core_free(bed.core);
