@@ -68,7 +68,7 @@ struct core *core_clone(const struct core *core); /* cost: a copy of every table
 uint64_t core_digest(const struct core *core);
 
 /* A snapshot: everything that core_load() needs to go on just as this core would. *out_count bytes,
- * the caller's to give back with mem_free(). Equal cores give equal bytes. */
+ * the caller's to give back with mem_free(). What was just loaded is saved to the same bytes. */
 uint8_t *core_save(const struct core *core, size_t *out_count);
 
 /* The core that was saved; NULL with err set if these are no whole snapshot of this version, or one
