@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
 
 enum { CHUNK_BYTES = 4096 };
@@ -119,4 +120,17 @@ const char *names_text(const struct names *names, uint32_t id)
 uint32_t names_count(const struct names *names)
 {
     return names->count;
+}
+
+void names_walk(struct names *names, struct tape *t)
+{
+    uint32_t count = names->count;
+
+    tape_count(t, &count, "names");
+    for (uint32_t id = 0; tape_more(t, id, count); id++) {
+        const char *text = tape_text(t, tape_loads(t) ? "" : names_text(names, id));
+
+        if (tape_loads(t) && !t->failed && names_intern(names, text) != id)
+            tape_fail(t, "names: '%s' is there twice", text);
+    }
 }

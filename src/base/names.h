@@ -6,6 +6,8 @@
 #pragma once
 #include <stdint.h>
 
+struct tape;
+
 #define NAMES_NONE UINT32_MAX
 
 struct names_chunk {
@@ -42,3 +44,6 @@ uint32_t names_find(const struct names *names, const char *text);
 const char *names_text(const struct names *names, uint32_t id);
 
 uint32_t names_count(const struct names *names);
+
+/* All texts in the order of their ids. Loads into an empty table. */
+void names_walk(struct names *names, struct tape *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* core.c - a core from its first breath to its copy, its digest and its end. */
+/* core.c - a core from its first breath to its copy and its end. snapshot.c saves and loads it. */
 #include "core/core.h"
 
 #include <errno.h>
@@ -67,34 +67,46 @@ static void init_order(struct core *core, const struct core_config *config)
         core->order->init(core->order_state, &order);
 }
 
+struct core *core_bare(const struct placement_policy *placement, const struct order_policy *order)
+{
+    struct core *core = mem_alloc(1, sizeof *core);
+
+    core->placement = placement;
+    core->order = order;
+    core->score_epoch = 1;
+    names_init(&core->names);
+    map_init(&core->node_by_name);
+    shapes_init(&core->shapes);
+    nodes_init(&core->nodes, placement->sees_kinds);
+    jobs_init(&core->jobs);
+    pending_init(&core->pending);
+    expect_init(&core->expect);
+    fits_init(&core->fits);
+    index_init(&core->index, placement->sees_kinds);
+    return core;
+}
+
+void core_init_policies(struct core *core, const struct core_config *config)
+{
+    init_placement(core, config);
+    init_order(core, config);
+}
+
 struct core *core_new(const struct core_config *config, struct err *err)
 {
     struct core *core;
 
     if (config_check(config, err) < 0)
         return NULL;
-    core = mem_alloc(1, sizeof *core);
-    core->placement = config->placement;
-    core->order = config->order;
+    core = core_bare(config->placement, config->order);
     core->seed = config->seed;
     core->repack = config->repack;
     core->migrate_wait_us = config->migrate_wait_us;
     core->migrate_gain_ppm = config->migrate_gain_ppm;
     core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
     core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
-    core->score_epoch = 1;
-    names_init(&core->names);
     core->no_name = names_intern(&core->names, "");
-    map_init(&core->node_by_name);
-    shapes_init(&core->shapes);
-    nodes_init(&core->nodes, core->placement->sees_kinds);
-    jobs_init(&core->jobs);
-    pending_init(&core->pending);
-    expect_init(&core->expect);
-    fits_init(&core->fits);
-    index_init(&core->index, core->placement->sees_kinds);
-    init_placement(core, config);
-    init_order(core, config);
+    core_init_policies(core, config);
     return core;
 }
 
@@ -102,9 +114,9 @@ void core_free(struct core *core)
 {
     if (core == NULL)
         return;
-    if (core->placement->done != NULL)
+    if (core->placement->done != NULL && core->placement_state != NULL)
         core->placement->done(core->placement_state);
-    if (core->order->done != NULL)
+    if (core->order->done != NULL && core->order_state != NULL)
         core->order->done(core->order_state);
     mem_free(core->placement_state);
     mem_free(core->order_state);
@@ -165,46 +177,6 @@ struct core *core_clone(const struct core *src)
     dst->trial = (struct trial){0};
     dst->victims = (struct victims){0};
     return dst;
-}
-
-static void digest_queue(const struct core *core, struct digest *d)
-{
-    digest_u32(d, core->unsettled_count);
-    for (uint32_t i = 0; i < core->unsettled_count; i++)
-        digest_u32(d, core->unsettled[i]);
-    digest_u32(d, core->claimant_count);
-    for (uint32_t i = 0; i < core->claimant_count; i++)
-        digest_u32(d, core->claimants[i]);
-    pending_digest(&core->pending, core->index.gains, d);
-}
-
-uint64_t core_digest(const struct core *core)
-{
-    struct digest d;
-
-    digest_init(&d);
-    digest_text(&d, core->placement->name);
-    digest_text(&d, core->order->name);
-    digest_u64(&d, core->seed);
-    digest_u32(&d, core->repack);
-    digest_i64(&d, core->migrate_wait_us);
-    digest_u32(&d, core->migrate_gain_ppm);
-    digest_u32(&d, core->nodes_max);
-    digest_u32(&d, core->jobs_max);
-    digest_i64(&d, core->now_us);
-    digest_u32(&d, names_count(&core->names));
-    for (uint32_t i = 0; i < names_count(&core->names); i++)
-        digest_text(&d, names_text(&core->names, i));
-    shapes_digest(&core->shapes, &d);
-    nodes_digest(&core->nodes, &d);
-    jobs_digest(&core->jobs, &d);
-    expect_digest(&core->expect, &d);
-    digest_queue(core, &d);
-    if (core->placement->digest != NULL)
-        core->placement->digest(core->placement_state, &d);
-    if (core->order->digest != NULL)
-        core->order->digest(core->order_state, &d);
-    return digest_value(&d);
 }
 
 int64_t core_next_wake_us(const struct core *core)

@@ -8,6 +8,7 @@
  *   core_step()   thinks: fills decisions and marks them in flight. What is in flight counts as
  *                 used until an event settles it, so nothing is ever given twice. */
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/decision.h"
@@ -65,6 +66,17 @@ struct core *core_clone(const struct core *core); /* cost: a copy of every table
 
 /* Same history, same digest; every field that can change a decision is in it. */
 uint64_t core_digest(const struct core *core);
+
+/* A snapshot: everything that core_load() needs to go on just as this core would. *out_count bytes,
+ * the caller's to give back with mem_free(). What was just loaded is saved to the same bytes. */
+uint8_t *core_save(const struct core *core, size_t *out_count);
+
+/* The core that was saved; NULL with err set if these are no whole snapshot of this version, or one
+ * of other policies. config: its placement and order, which the snapshot names and which must be
+ * the same; everything else comes from the snapshot. Bytes may be hostile: what is loaded obeys
+ * the rules below. Memory and time: O(count). */
+struct core *core_load(const struct core_config *config, const void *bytes, size_t count,
+                       struct err *err);
 
 /* The rules that hold after every apply and step (docs/architecture.md lists them). Returns 0, or
  * -EINVAL with the rule that is broken and on what. Cost: O(nodes + jobs + states). */

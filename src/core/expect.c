@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
 
 __extension__ typedef __int128 wide;
@@ -210,13 +210,35 @@ void expect_copy(struct expect *dst, const struct expect *src)
 }
 
 /* The maps follow from the keys. */
-void expect_digest(const struct expect *e, struct digest *d)
+static void key_loaded(struct expect *e, uint32_t key, struct tape *t)
 {
-    digest_u32(d, e->count);
-    for (uint32_t i = 0; i < e->count; i++) {
-        digest_u64(d, e->keys[i].facts);
-        digest_u32(d, e->keys[i].by_name);
+    struct map *map = e->keys[key].by_name ? &e->by_name : &e->by_queue;
+
+    if (key == 0)
+        return; /* all jobs */
+    if (map_find(map, e->keys[key].facts, NULL))
+        tape_fail(t, "run times: key %u is there twice", key);
+    map_put(map, e->keys[key].facts, key);
+}
+
+void expect_walk(struct expect *e, struct tape *t)
+{
+    uint32_t count = e->count;
+
+    if (tape_loads(t))
+        e->count = 0; /* without the key that expect_init() made */
+    tape_count(t, &count, "keys of run times");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, e->keys, e->count, e->cap);
+        if (tape_loads(t))
+            e->keys[i] = (struct expect_key){0};
+        tape_u64(t, &e->keys[i].facts);
+        tape_max(t, &e->keys[i].by_name, 1, "kind of a key of run times");
         for (uint32_t b = 0; b < EXPECT_BINS; b++)
-            digest_u32(d, e->keys[i].weight[b]);
+            tape_u32(t, &e->keys[i].weight[b]);
+        if (tape_loads(t) && !t->failed)
+            key_loaded(e, i, t);
     }
+    if (tape_loads(t) && !t->failed && (count == 0 || count > EXPECT_KEYS_MAX))
+        tape_fail(t, "run times: %u keys, must be 1 to %u", count, EXPECT_KEYS_MAX);
 }

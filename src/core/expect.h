@@ -17,7 +17,7 @@
 
 #include "base/map.h"
 
-struct digest;
+struct tape;
 
 #define EXPECT_NONE UINT32_MAX /* a user or name that is not known */
 #define EXPECT_BINS 98u        /* up to 1.05 s, 96 that end at 203 days, longer */
@@ -51,7 +51,7 @@ struct expect {
 void expect_init(struct expect *e);
 void expect_done(struct expect *e);
 void expect_copy(struct expect *dst, const struct expect *src); /* dst is not initialised */
-void expect_digest(const struct expect *e, struct digest *d);
+void expect_walk(struct expect *e, struct tape *t);
 
 /* A job has finished well after running for so long, 0 or more. */
 void expect_learn(struct expect *e, const struct expect_facts *facts, int64_t ran_us);

@@ -67,6 +67,11 @@ static inline struct expect_facts job_expect_facts(const struct core *core, cons
     };
 }
 
+/* core.c: a core with empty tables, and then the states of its policies. core_free() takes either.
+ */
+struct core *core_bare(const struct placement_policy *placement, const struct order_policy *order);
+void core_init_policies(struct core *core, const struct core_config *config);
+
 /* The job's tasks, by index. */
 static inline struct task *job_task(const struct core *core, const struct job *job, uint32_t i)
 {

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
+#include "core/shape.h"
 
 void jobs_init(struct jobs *j)
 {
@@ -114,51 +115,150 @@ void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count)
     j->task_free[count] = first;
 }
 
-static void digest_task(struct digest *d, const struct task *task)
+/* ---- the walk ---- */
+
+static void task_walk(struct task *task, const struct jobs_limits *limits, struct tape *t)
 {
-    digest_u32(d, task->node);
-    digest_u32(d, task->shape);
-    digest_u64(d, task->gpu_mask);
-    digest_u32(d,
-               (uint32_t)task->started | (uint32_t)task->left << 1 | (uint32_t)task->claimed << 2);
+    tape_row(t, &task->node, limits->nodes, "node of a task");
+    tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
+    tape_u64(t, &task->gpu_mask);
+    tape_bool(t, &task->started);
+    tape_bool(t, &task->left);
+    tape_bool(t, &task->claimed);
 }
 
-static void digest_job(struct digest *d, const struct jobs *j, const struct job *job)
+static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,
+                       struct tape *t)
 {
-    digest_u32(d, job->state);
+    struct job *row = &j->rows[job];
+    bool placed = row->task_first != ROW_NONE;
+
+    tape_max(t, &row->task_count, JOB_TASKS_MAX, "tasks of a job");
+    tape_bool(t, &placed);
+    if (!placed)
+        return;
+    if (tape_loads(t)) {
+        if (row->task_count == 0)
+            tape_fail(t, "job %llu: is placed without tasks", (unsigned long long)row->id);
+        row->task_first = j->task_count;
+    }
+    for (uint32_t i = 0; tape_more(t, i, row->task_count); i++) {
+        tape_grow(t, j->tasks, j->task_count, j->task_cap);
+        task_walk(&j->tasks[row->task_first + i], limits, t);
+        if (tape_loads(t)) {
+            struct task *task = &j->tasks[row->task_first + i];
+
+            task->job = job;
+            task->node_prev = row->task_first + i;
+        }
+    }
+}
+
+static void flags_walk(struct job *job, struct tape *t)
+{
+    tape_bool(t, &job->cancelled);
+    tape_bool(t, &job->failed);
+    tape_bool(t, &job->lost);
+    tape_bool(t, &job->unsettled);
+    tape_bool(t, &job->preempted);
+    tape_bool(t, &job->moving);
+}
+
+/* No start is the time 0 on a tape, and a start that much later. */
+static void times_walk(struct job *job, struct tape *t)
+{
+    int64_t start = job->start_us == TIME_NONE ? 0 : job->start_us + 1;
+
+    tape_i64_in(t, &job->submit_us, 0, JOB_TIME_MAX, "submission of a job");
+    tape_i64_in(t, &start, 0, JOB_TIME_MAX, "start of a job");
+    tape_i64_in(t, &job->deadline_us, 0, TIME_NONE, "deadline of a job");
+    tape_i64_in(t, &job->attained_us, 0, JOB_TIME_MAX, "run time of a job");
+    tape_i64_in(t, &job->remaining_us, REMAINING_UNKNOWN, INT64_MAX, "what is left of a job");
+    tape_i64_in(t, &job->remaining_at_us, 0, JOB_TIME_MAX, "when that was told");
+    if (tape_loads(t))
+        job->start_us = start == 0 ? TIME_NONE : start - 1;
+}
+
+static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
+{
+    struct job *job = &j->rows[row];
+
+    tape_enum(t, job->state, JOB_STOPPING, "state of a job");
     if (job->state == JOB_FREE)
         return;
-    digest_u64(d, job->id);
-    digest_u64(d, job->sequence);
-    digest_u32(d, job->gang);
-    digest_u32(d, job->layout);
-    digest_u32(d, job->queue);
-    digest_u32(d, job->user);
-    digest_u32(d, job->name);
-    digest_u32(d, job->task_count);
-    digest_u32(d, job->tasks_started);
-    digest_u32(d, job->tasks_left);
-    digest_u32(d, (uint32_t)job->cancelled | (uint32_t)job->failed << 1 | (uint32_t)job->lost << 2 |
-                      (uint32_t)job->unsettled << 3 | (uint32_t)job->preempted << 4 |
-                      (uint32_t)job->moving << 5);
-    digest_u32(d, job->victims);
-    digest_u64(d, job->claimant);
-    digest_i64(d, job->submit_us);
-    digest_i64(d, job->deadline_us);
-    digest_i64(d, job->start_us);
-    digest_i64(d, job->attained_us);
-    digest_i64(d, job->remaining_us);
-    digest_i64(d, job->remaining_at_us);
-    digest_u32(d, job->preemptions);
-    digest_u32(d, job->reason);
-    for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++)
-        digest_task(d, &j->tasks[job->task_first + i]);
+    tape_u64(t, &job->id);
+    tape_u64(t, &job->sequence);
+    tape_row(t, &job->gang, limits->shapes->gang_count, "gang of a job");
+    tape_u32(t, &job->layout);
+    tape_row(t, &job->queue, limits->names, "queue of a job");
+    tape_row(t, &job->user, limits->names, "user of a job");
+    tape_row(t, &job->name, limits->names, "name of a job");
+    tape_u32(t, &job->tasks_started);
+    tape_u32(t, &job->tasks_left);
+    flags_walk(job, t);
+    tape_u32(t, &job->victims);
+    tape_u64(t, &job->claimant);
+    times_walk(job, t);
+    tape_u32(t, &job->preemptions);
+    tape_enum(t, job->reason, REASON_COUNT - 1, "reason of a job");
+    tasks_walk(j, row, limits, t);
 }
 
-void jobs_digest(const struct jobs *j, struct digest *d)
+/* Which row is used next; for rows, not for decisions, so it is in no digest. */
+static void free_walk(struct jobs *j, struct tape *t)
 {
-    digest_u64(d, j->submitted);
-    digest_u32(d, j->count);
-    for (uint32_t i = 0; i < j->count; i++)
-        digest_job(d, j, &j->rows[i]);
+    uint32_t *link = &j->free_first;
+
+    if (tape_digests(t))
+        return;
+    for (uint32_t i = 0; tape_more(t, i, j->count - j->live); i++) {
+        uint32_t row = *link;
+
+        tape_row(t, &row, j->count, "free row of jobs");
+        if (tape_loads(t) && !t->failed &&
+            (j->rows[row].state != JOB_FREE || j->next_free[row] != row))
+            tape_fail(t, "free rows of jobs: %u is used, or listed twice", row);
+        if (tape_loads(t)) {
+            *link = row;
+            j->next_free[row] = ROW_NONE;
+        }
+        link = &j->next_free[row];
+    }
+}
+
+/* What follows from a loaded row. */
+static void job_loaded(struct jobs *j, uint32_t row, struct tape *t)
+{
+    const struct job *job = &j->rows[row];
+
+    j->next_free[row] = row; /* not listed, so far */
+    if (job->state == JOB_FREE)
+        return;
+    if (job->id == JOB_NONE || map_find(&j->by_id, job->id, NULL))
+        tape_fail(t, "job %llu: is there twice", (unsigned long long)job->id);
+    map_put(&j->by_id, job->id, row);
+    j->live++;
+    j->pending += job->state == JOB_PENDING;
+    if (job->state != JOB_PENDING)
+        jobs_activate(j, row);
+}
+
+void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t)
+{
+    uint32_t count = j->count;
+
+    tape_u64(t, &j->submitted);
+    tape_count(t, &count, "jobs");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        if (tape_loads(t)) {
+            vec_reserve(j->next_free, j->next_free_cap, j->count + 1);
+            vec_reserve(j->rows, j->cap, j->count + 1);
+            j->rows[j->count++].task_first = ROW_NONE;
+        }
+        job_walk(j, i, limits, t);
+        if (tape_loads(t) && !t->failed)
+            job_loaded(j, i, t);
+    }
+    if (!t->failed)
+        free_walk(j, t);
 }

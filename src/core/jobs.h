@@ -6,7 +6,8 @@
 #include "base/map.h"
 #include "core/job.h"
 
-struct digest;
+struct shapes;
+struct tape;
 
 struct jobs {
     struct job *rows;
@@ -38,4 +39,16 @@ void jobs_deactivate(struct jobs *j, uint32_t job);
 uint32_t jobs_tasks_add(struct jobs *j, uint32_t count);
 void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count);
 
-void jobs_digest(const struct jobs *j, struct digest *d);
+/* Times that can be saved and loaded are below this one: some 36,000 years. */
+#define JOB_TIME_MAX (INT64_C(1) << 60)
+
+/* How large the tables are that jobs point into. */
+struct jobs_limits {
+    uint32_t names, nodes;
+    const struct shapes *shapes;
+};
+
+/* Loads into what jobs_init() left. Task rows are new ones; tasks are in no node's list yet, which
+ * is the caller's to do: until then their node_prev is their own row. A loaded job is in one of the
+ * states of a job, as job.h says. */
+void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
 #include "core/job.h"
 
@@ -59,19 +59,26 @@ uint32_t nodes_class(struct nodes *n, const struct node_class *class)
     return n->class_count++;
 }
 
-static uint32_t free_row(struct nodes *n)
+/* One more row, in no use. */
+static uint32_t row_add(struct nodes *n)
 {
-    if (n->in_use < n->count)
-        for (uint32_t i = 0; i < n->count; i++)
-            if (!n->rows[i].in_use)
-                return i;
     const uint32_t cap = n->cap;
 
     vec_reserve(n->rows, n->cap, n->count + 1);
     if (n->sees_kinds && n->cap > cap)
         n->kinds = mem_resize(n->kinds, (size_t)cap * NODE_KINDS, (size_t)n->cap * NODE_KINDS,
                               sizeof *n->kinds);
+    n->rows[n->count].state = n->rows[n->count].first_task = ROW_NONE;
     return n->count++;
+}
+
+static uint32_t free_row(struct nodes *n)
+{
+    if (n->in_use < n->count)
+        for (uint32_t i = 0; i < n->count; i++)
+            if (!n->rows[i].in_use)
+                return i;
+    return row_add(n);
 }
 
 /* Room for the books of so many GPUs; a node that grows gets a new block. */
@@ -188,45 +195,90 @@ int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu)
     return (row->lost_mask >> gpu & 1) || left < 0 ? 0 : left;
 }
 
-static void digest_class(struct digest *d, const struct node_class *class)
+/* ---- the walk ---- */
+
+static void class_walk(struct node_class *class, uint32_t names, struct tape *t)
 {
-    digest_u32(d, class->model);
-    digest_u32(d, class->gpu_count);
-    digest_i64(d, class->gpu_memory_bytes);
-    digest_i64(d, class->cpu_mcpu);
-    digest_i64(d, class->memory_bytes);
-    digest_u32(d, class->label_count);
-    for (uint32_t i = 0; i < class->label_count; i++)
-        digest_u32(d, class->labels[i]);
+    tape_row(t, &class->model, names, "model of a class");
+    tape_max(t, &class->gpu_count, NODE_GPUS_MAX, "GPUs of a class");
+    tape_i64_in(t, &class->gpu_memory_bytes, 0, MEMORY_BYTES_MAX, "GPU memory of a class");
+    tape_i64_in(t, &class->cpu_mcpu, 0, CPU_MCPU_MAX, "CPU of a class");
+    tape_i64_in(t, &class->memory_bytes, 0, MEMORY_BYTES_MAX, "memory of a class");
+    tape_max(t, &class->label_count, SELECTOR_TERMS_MAX, "labels of a class");
+    for (uint32_t i = 0; tape_more(t, i, class->label_count); i++)
+        tape_row(t, &class->labels[i], names, "label of a class");
 }
 
-static void digest_node(struct digest *d, const struct nodes *n, const struct node *row)
+/* How many nodes are of a class follows from the nodes; a loaded number is held against it. */
+static void classes_walk(struct nodes *n, uint32_t names, struct tape *t)
 {
-    digest_u32(d, row->in_use);
+    uint32_t count = n->class_count;
+
+    tape_count(t, &count, "classes");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        struct node_class none = {0}, *class = tape_loads(t) ? &none : &n->classes[i];
+
+        class_walk(class, names, t);
+        if (tape_loads(t) && !t->failed && nodes_class(n, class) != i) {
+            tape_fail(t, "class %u is there twice", i);
+            return;
+        }
+        if (!t->failed)
+            tape_u32(t, &n->class_nodes[i]);
+    }
+}
+
+static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct tape *t)
+{
+    tape_bool(t, &row->in_use);
     if (!row->in_use)
         return;
-    digest_u32(d, row->name);
-    digest_u32(d, row->class_id);
-    digest_u32(d, row->order);
-    digest_u64(d, row->lost_mask);
-    digest_u32(d, row->deficit);
-    digest_i64(d, row->held_mcpu);
-    digest_i64(d, row->held_memory_bytes);
+    tape_row(t, &row->name, names, "name of a node");
+    tape_row(t, &row->class_id, n->class_count, "class of a node");
+    tape_row(t, &row->order, n->joined, "order of a node");
+    tape_u64(t, &row->lost_mask);
+    tape_bool(t, &row->deficit);
+    tape_i64_in(t, &row->held_mcpu, 0, INT64_MAX, "CPU held on a node");
+    tape_i64_in(t, &row->held_memory_bytes, 0, INT64_MAX, "memory held on a node");
+    if (t->failed)
+        return;
+    if (tape_loads(t))
+        books_reserve(n, row, n->classes[row->class_id].gpu_count);
     for (uint32_t i = 0; i < n->classes[row->class_id].gpu_count; i++) {
-        digest_i64(d, n->gpus[row->gpu_first + i].held_mgpu);
-        digest_i64(d, n->gpus[row->gpu_first + i].held_bytes);
+        struct gpu_book *gpu = &n->gpus[row->gpu_first + i];
+
+        tape_i32_in(t, &gpu->held_mgpu, 0, INT32_MAX, "compute held on a GPU");
+        tape_i64_in(t, &gpu->held_bytes, 0, INT64_MAX, "memory held on a GPU");
     }
 }
 
-void nodes_digest(const struct nodes *n, struct digest *d)
+static void nodes_loaded(struct nodes *n, struct tape *t)
 {
-    digest_u32(d, n->class_count);
-    for (uint32_t i = 0; i < n->class_count; i++) {
-        digest_class(d, &n->classes[i]);
-        digest_u32(d, n->class_nodes[i]);
+    uint32_t *counted = mem_alloc(n->class_count, sizeof *counted);
+
+    for (uint32_t i = 0; i < n->count; i++) {
+        n->in_use += n->rows[i].in_use;
+        if (n->rows[i].in_use)
+            counted[n->rows[i].class_id]++;
     }
-    digest_u32(d, n->joined);
-    digest_u32(d, n->count);
-    for (uint32_t i = 0; i < n->count; i++)
-        digest_node(d, n, &n->rows[i]);
+    for (uint32_t i = 0; i < n->class_count; i++)
+        if (counted[i] != n->class_nodes[i])
+            tape_fail(t, "class %u: %u nodes are of it, not %u", i, counted[i], n->class_nodes[i]);
+    mem_free(counted);
+}
+
+void nodes_walk(struct nodes *n, uint32_t names, struct tape *t)
+{
+    uint32_t count = n->count;
+
+    classes_walk(n, names, t);
+    tape_u32(t, &n->joined);
+    tape_count(t, &count, "nodes");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        if (tape_loads(t))
+            (void)row_add(n);
+        node_walk(n, &n->rows[i], names, t);
+    }
+    if (tape_loads(t) && !t->failed)
+        nodes_loaded(n, t);
 }

@@ -11,7 +11,7 @@
 
 #include "core/node.h"
 
-struct digest;
+struct tape;
 
 #define NODE_KINDS 64u /* kinds of GPU tasks that are told apart, see state_view.kinds */
 
@@ -78,4 +78,6 @@ int64_t nodes_free_memory_bytes(const struct nodes *n, uint32_t node);
 uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu);
 int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu);
 
-void nodes_digest(const struct nodes *n, struct digest *d);
+/* Loads into what nodes_init() left. The nodes are in no state and have no tasks yet, which is the
+ * caller's to do; what is held on them is as told. names: how many name ids there are. */
+void nodes_walk(struct nodes *n, uint32_t names, struct tape *t);

@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
+#include "core/jobs.h"
 
 void pending_init(struct pending *p)
 {
@@ -130,27 +131,146 @@ void pending_rekey(struct pending *p, uint32_t gang, uint32_t job, int64_t key)
     sift_down(p, b, p->place[job]);
 }
 
-void pending_digest(const struct pending *p, uint64_t gains, struct digest *d)
+/* ---- the walk ---- */
+
+static void waiting_walk(struct waiting *waiting, struct tape *t)
 {
-    uint64_t sum = 0; /* heap order is free, so the jobs are added up */
+    tape_i64(t, &waiting->key);
+    tape_u64(t, &waiting->sequence);
+    tape_u32(t, &waiting->job);
+}
 
-    digest_u32(d, p->open_count);
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct bucket *b = &p->buckets[i];
+/* Whether it is known not to fit: never asked, at an earlier time, now. The second differs from the
+ * first only by the reason of the next job that comes into an empty bucket. */
+enum { ASKED_NEVER, ASKED_BEFORE, ASKED_NOW };
 
-        digest_u32(d, b->count);
-        digest_u32(d, b->reason);
-        digest_u32(d, b->told);
-        digest_u32(d, b->count > 0 && b->refused_at == gains);
-        for (uint32_t k = 0; k < b->count; k++) {
-            struct digest one;
+static void refused_walk(struct bucket *b, uint64_t gains, struct tape *t)
+{
+    uint32_t asked = b->refused_at == gains         ? ASKED_NOW
+                     : b->refused_at == NOT_REFUSED ? ASKED_NEVER
+                                                    : ASKED_BEFORE;
+    bool refused = b->count > 0 && asked == ASKED_NOW;
 
-            digest_init(&one);
-            digest_i64(&one, b->heap[k].key);
-            digest_u64(&one, b->heap[k].sequence);
-            digest_u32(&one, b->heap[k].job);
-            sum += digest_value(&one);
-        }
+    if (tape_digests(t)) {
+        tape_bool(t, &refused);
+        return;
     }
-    digest_u64(d, sum);
+    tape_max(t, &asked, ASKED_NOW, "whether a gang fits");
+    if (tape_loads(t))
+        b->refused_at = asked == ASKED_NOW ? gains : asked == ASKED_NEVER ? NOT_REFUSED : gains - 1;
+}
+
+/* Order within a heap is free, so for a digest the jobs are added up. */
+static void heap_digest(const struct bucket *b, uint64_t *sum)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        struct tape one;
+
+        tape_digest_init(&one);
+        waiting_walk(&b->heap[i], &one);
+        *sum += tape_digest(&one);
+    }
+}
+
+static void waiting_loaded(struct pending *p, uint32_t gang, uint32_t at, const struct jobs *jobs,
+                           struct tape *t)
+{
+    const struct bucket *b = &p->buckets[gang];
+    const struct waiting *waiting = &b->heap[at];
+    const struct job *job = waiting->job < jobs->count ? &jobs->rows[waiting->job] : NULL;
+
+    if (job == NULL || job->state != JOB_PENDING || job->gang != gang ||
+        job->sequence != waiting->sequence || p->place[waiting->job] != ROW_NONE ||
+        (at > 0 && waiting_before(waiting, &b->heap[(at - 1) / 2])))
+        tape_fail(t, "gang %u: job row %u does not wait there", gang, waiting->job);
+    else
+        p->place[waiting->job] = at;
+}
+
+static void heap_walk(struct pending *p, uint32_t gang, const struct jobs *jobs, struct tape *t)
+{
+    struct bucket *b = &p->buckets[gang];
+    uint32_t count = b->count;
+
+    tape_count(t, &count, "waiting jobs");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, b->heap, b->count, b->cap);
+        waiting_walk(&b->heap[i], t);
+        if (tape_loads(t) && !t->failed)
+            waiting_loaded(p, gang, i, jobs, t);
+    }
+}
+
+static void bucket_walk(struct pending *p, uint32_t gang, const struct jobs *jobs, uint64_t gains,
+                        struct tape *t)
+{
+    struct bucket *b = &p->buckets[gang];
+
+    if (tape_digests(t))
+        tape_u32(t, &b->count);
+    else
+        heap_walk(p, gang, jobs, t);
+    tape_enum(t, b->reason, REASON_COUNT - 1, "reason of a gang");
+    tape_enum(t, b->told, REASON_COUNT - 1, "told reason of a gang");
+    refused_walk(b, gains, t);
+}
+
+/* The order in which gangs are told of; it changes no decision, so it is in no digest. */
+static void open_walk(struct pending *p, struct tape *t)
+{
+    uint32_t count = p->open_count;
+
+    tape_count(t, &count, "gangs that wait");
+    for (uint32_t i = 0; !tape_digests(t) && tape_more(t, i, count); i++) {
+        struct bucket *b;
+
+        tape_grow(t, p->open, p->open_count, p->open_cap);
+        tape_row(t, &p->open[i], p->count, "gang that waits");
+        if (!tape_loads(t) || t->failed)
+            continue;
+        b = &p->buckets[p->open[i]];
+        if (b->count == 0 || b->open_at != ROW_NONE)
+            tape_fail(t, "gang %u: does not wait, or is listed twice", p->open[i]);
+        b->open_at = i;
+    }
+}
+
+static void pending_loaded(const struct pending *p, uint32_t pending, struct tape *t)
+{
+    uint32_t open = 0;
+
+    for (uint32_t i = 0; i < p->count; i++) {
+        open += p->buckets[i].count > 0;
+        pending -= p->buckets[i].count; /* none is there twice, so it never gets below 0 */
+    }
+    if (pending > 0)
+        tape_fail(t, "%u jobs wait in no queue", pending);
+    if (open != p->open_count)
+        tape_fail(t, "%u gangs wait and are not listed", open - p->open_count);
+}
+
+void pending_walk(struct pending *p, const struct jobs *jobs, uint32_t gangs, uint64_t gains,
+                  struct tape *t)
+{
+    uint32_t count = p->count;
+    uint64_t sum = 0;
+
+    if (tape_loads(t) && jobs->count > 0) {
+        vec_reserve(p->place, p->place_cap, jobs->count);
+        memset(p->place, 0xff, p->place_cap * sizeof *p->place);
+    }
+    tape_max(t, &count, gangs, "gangs that ever waited");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, p->buckets, p->count, p->cap);
+        if (tape_loads(t))
+            p->buckets[i].open_at = ROW_NONE;
+        bucket_walk(p, i, jobs, gains, t);
+        if (tape_digests(t))
+            heap_digest(&p->buckets[i], &sum);
+    }
+    if (tape_digests(t))
+        tape_u64(t, &sum);
+    open_walk(p, t);
+    if (tape_loads(t) && !t->failed)
+        pending_loaded(p, jobs->pending, t);
 }

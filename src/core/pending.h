@@ -10,7 +10,8 @@
 
 #include "core/job.h"
 
-struct digest;
+struct jobs;
+struct tape;
 
 struct waiting {
     int64_t key;       /* of the order; smaller goes first */
@@ -56,6 +57,8 @@ static inline bool waiting_before(const struct waiting *a, const struct waiting 
     return a->key != b->key ? a->key < b->key : a->sequence < b->sequence;
 }
 
-/* Keys, reasons, and which gangs are known not to fit; order within a heap does not count. gains:
- * of the index, now. */
-void pending_digest(const struct pending *p, uint64_t gains, struct digest *d);
+/* Keys, reasons, and which gangs are known not to fit; order within a heap does not count for the
+ * digest. gains: of the index, now; above 0. Loads into what pending_init() left; jobs are those of
+ * the core, [gangs] how many gangs there are. */
+void pending_walk(struct pending *p, const struct jobs *jobs, uint32_t gangs, uint64_t gains,
+                  struct tape *t);

@@ -11,12 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/digest.h"
+#include "base/tape.h"
 #include "core/node.h"
 #include "core/shape.h"
 
 struct core; /* read with the calls of core/view.h */
 struct job;  /* core/job.h; read only */
+
+/* Puts every field that can change an answer on the tape, see base/tape.h: one walk for the digest,
+ * for saving and for loading. What follows from other fields is left out. Only a tape that loads
+ * may change the state. It fills one that was zeroed and init()ed without seed, mix and options;
+ * the core's own tables are loaded then, so rows are held against them (tape_row() and the like, or
+ * tape_fail()), and at the end what was left out is worked out anew. A failed walk may leave the
+ * state half filled, but so that done() can take it. */
+typedef void walk_f(void *state, const struct core *core, struct tape *t);
 
 /* ---- placement ---------------------------------------------------------------------------- */
 
@@ -71,8 +79,8 @@ struct placement_policy {
     /* May be NULL where there is nothing to do. */
     void (*init)(void *state, const struct placement_config *config);
     void (*done)(void *state);
-    void (*copy)(void *dst, const void *src);            /* dst is zeroed */
-    void (*digest)(const void *state, struct digest *d); /* every field */
+    void (*copy)(void *dst, const void *src); /* dst is zeroed */
+    walk_f *walk;                             /* not NULL if there is a state */
 
     /* A job was submitted: `tasks` tasks of this shape, whether or not they ever fit. Once per
      * group of the job's first layout. */
@@ -130,7 +138,7 @@ struct order_policy {
     void (*init)(void *state, const struct order_config *config);
     void (*done)(void *state);
     void (*copy)(void *dst, const void *src);
-    void (*digest)(const void *state, struct digest *d);
+    walk_f *walk;
 
     /* Facts. `job` is the row (dense, reused after the job is gone), see view.h for its fields.
      * Called after the core's own tables have changed. All may be NULL. */

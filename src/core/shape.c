@@ -58,7 +58,7 @@ static void digest_selector(struct digest *d, const struct selector *s)
         digest_u32(d, s->labels[i]);
 }
 
-void shape_digest(const struct shape *s, struct digest *d)
+static void digest_shape(struct digest *d, const struct shape *s)
 {
     digest_i64(d, s->cpu_mcpu);
     digest_i64(d, s->memory_bytes);
@@ -115,7 +115,7 @@ uint32_t shapes_shape(struct shapes *s, const struct shape *shape)
 
     for (uint64_t salt = key_start(&d, KIND_SHAPE);; salt++) {
         digest_u64(&d, salt);
-        shape_digest(shape, &d);
+        digest_shape(&d, shape);
         if (!map_find(&s->by_digest, digest_value(&d), &id))
             break;
         if (same_shape(&s->shapes[id], shape))
@@ -203,22 +203,33 @@ static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, ui
     return s->gang_count++;
 }
 
-uint32_t shapes_gang(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
+/* Its id; or false, and the key under which it would be found. */
+static bool gang_find(const struct shapes *s, const struct layout_spec *layouts,
+                      uint32_t layout_count, uint32_t *out_id, uint64_t *out_key)
 {
     struct digest d;
-    uint32_t id;
 
-    check(layout_count >= 1);
     for (uint64_t salt = key_start(&d, KIND_GANG);; salt++) {
         digest_u64(&d, salt);
         digest_layouts(&d, layouts, layout_count);
-        if (!map_find(&s->by_digest, digest_value(&d), &id))
-            break;
-        if (same_gang(s, &s->gangs[id], layouts, layout_count))
-            return id;
+        *out_key = digest_value(&d);
+        if (!map_find(&s->by_digest, *out_key, out_id))
+            return false;
+        if (same_gang(s, &s->gangs[*out_id], layouts, layout_count))
+            return true;
     }
+}
+
+uint32_t shapes_gang(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
+{
+    uint64_t key;
+    uint32_t id;
+
+    check(layout_count >= 1);
+    if (gang_find(s, layouts, layout_count, &id, &key))
+        return id;
     id = gang_add(s, layouts, layout_count);
-    map_put(&s->by_digest, digest_value(&d), id);
+    map_put(&s->by_digest, key, id);
     return id;
 }
 
@@ -247,32 +258,175 @@ int shape_check(const struct shape *shape, struct err *err)
     return rc;
 }
 
-void shapes_digest(const struct shapes *s, struct digest *d)
+/* ---- the walk ---- */
+
+static void terms_walk(uint32_t *terms, uint32_t *count, uint32_t names, struct tape *t)
 {
-    digest_u32(d, s->selector_count);
-    for (uint32_t i = 0; i < s->selector_count; i++)
-        digest_selector(d, &s->selectors[i]);
-    digest_u32(d, s->shape_count);
-    for (uint32_t i = 0; i < s->shape_count; i++)
-        shape_digest(&s->shapes[i], d);
-    digest_u32(d, s->group_count);
-    for (uint32_t i = 0; i < s->group_count; i++) {
-        digest_u32(d, s->groups[i].shape);
-        digest_u32(d, s->groups[i].tasks);
+    tape_max(t, count, SELECTOR_TERMS_MAX, "terms of a selector");
+    for (uint32_t i = 0; tape_more(t, i, *count); i++) {
+        tape_row(t, &terms[i], names, "term of a selector");
+        if (tape_loads(t) && i > 0 && terms[i] <= terms[i - 1])
+            tape_fail(t, "terms of a selector do not ascend");
     }
-    digest_u32(d, s->layout_count);
-    for (uint32_t i = 0; i < s->layout_count; i++) {
-        digest_u32(d, s->layouts[i].first_group);
-        digest_u32(d, s->layouts[i].group_count);
-        digest_u32(d, s->layouts[i].slowdown_ppm);
-        digest_u32(d, s->layouts[i].apart);
+}
+
+/* Interning gives every row the id that it had, or it is there twice. */
+static void selectors_walk(struct shapes *s, uint32_t names, struct tape *t)
+{
+    uint32_t count = s->selector_count;
+
+    tape_count(t, &count, "selectors");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        struct selector none = {0}, *row = tape_loads(t) ? &none : &s->selectors[i];
+
+        terms_walk(row->models, &row->model_count, names, t);
+        terms_walk(row->labels, &row->label_count, names, t);
+        if (tape_loads(t) && !t->failed && shapes_selector(s, row) != i)
+            tape_fail(t, "selector %u is not its own", i);
     }
-    digest_u32(d, s->gang_count);
-    for (uint32_t i = 0; i < s->gang_count; i++) {
-        digest_u32(d, s->gangs[i].first_layout);
-        digest_u32(d, s->gangs[i].layout_count);
-        digest_u32(d, s->gangs[i].tasks);
-        digest_u32(d, s->gangs[i].gpus);
-        digest_i64(d, s->gangs[i].mgpu);
+    if (tape_loads(t) && count == 0)
+        tape_fail(t, "selectors: there are none");
+}
+
+void shape_walk(struct shape *shape, uint32_t selectors, struct tape *t)
+{
+    struct err err;
+
+    tape_i64(t, &shape->cpu_mcpu);
+    tape_i64(t, &shape->memory_bytes);
+    tape_u32(t, &shape->gpus);
+    tape_u32(t, &shape->gpu_mgpu);
+    tape_i64(t, &shape->gpu_memory_bytes);
+    tape_row(t, &shape->selector, selectors, "selector of a shape");
+    if (!tape_loads(t))
+        return;
+    if (shape_check(shape, &err) < 0)
+        tape_fail(t, "shape: %s", err.text);
+    else if (shape->gpus > 0 && shape->gpu_mgpu == 0 && shape->gpu_memory_bytes == 0)
+        tape_fail(t, "shape: asks for nothing of its GPUs");
+}
+
+static void rows_walk(struct shapes *s, struct tape *t)
+{
+    uint32_t count = s->shape_count;
+
+    tape_count(t, &count, "shapes");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        struct shape none = {0}, *row = tape_loads(t) ? &none : &s->shapes[i];
+
+        shape_walk(row, s->selector_count, t);
+        if (tape_loads(t) && !t->failed && shapes_shape(s, row) != i)
+            tape_fail(t, "shape %u is there twice", i);
     }
+}
+
+static void groups_walk(struct shapes *s, struct tape *t)
+{
+    uint32_t count = s->group_count;
+
+    tape_count(t, &count, "groups");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, s->groups, s->group_count, s->group_cap);
+        tape_row(t, &s->groups[i].shape, s->shape_count, "shape of a group");
+        tape_max(t, &s->groups[i].tasks, JOB_TASKS_MAX, "tasks of a group");
+        if (tape_loads(t) && s->groups[i].tasks == 0)
+            tape_fail(t, "group %u: has no tasks", i);
+    }
+}
+
+/* Loaded layouts, and gangs below, follow each other without holes, as they were interned. */
+static void layout_check(const struct shapes *s, const struct layout *layout, uint32_t first,
+                         struct tape *t)
+{
+    uint32_t tasks = 0;
+
+    if (layout->first_group != first || layout->group_count < 1 ||
+        layout->group_count > GANG_GROUPS_MAX || layout->group_count > s->group_count - first) {
+        tape_fail(t, "layout: its groups are not the next ones");
+        return;
+    }
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        tasks += s->groups[first + g].tasks;
+    if (tasks > JOB_TASKS_MAX)
+        tape_fail(t, "layout: has %u tasks, at most %d", tasks, JOB_TASKS_MAX);
+}
+
+static void layouts_walk(struct shapes *s, struct tape *t)
+{
+    uint32_t count = s->layout_count, next = 0;
+
+    tape_count(t, &count, "layouts");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        struct layout *row;
+
+        tape_grow(t, s->layouts, s->layout_count, s->layout_cap);
+        row = &s->layouts[i];
+        tape_u32(t, &row->first_group);
+        tape_u32(t, &row->group_count);
+        tape_u32(t, &row->slowdown_ppm);
+        tape_bool(t, &row->apart);
+        if (tape_loads(t) && !t->failed)
+            layout_check(s, row, next, t);
+        next += row->group_count;
+    }
+    if (tape_loads(t) && !t->failed && next != s->group_count)
+        tape_fail(t, "groups: %u belong to no layout", s->group_count - next);
+}
+
+/* A loaded gang is put where it is found by what it asks for. */
+static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct tape *t)
+{
+    const struct gang *gang = &s->gangs[id];
+    struct gang sum = {0};
+    struct layout_spec layouts[GANG_LAYOUTS_MAX];
+    uint64_t key;
+    uint32_t known;
+
+    if (gang->first_layout != first || gang->layout_count < 1 ||
+        gang->layout_count > GANG_LAYOUTS_MAX || gang->layout_count > s->layout_count - first) {
+        tape_fail(t, "gang: its layouts are not the next ones");
+        return;
+    }
+    sum.first_layout = first;
+    gang_sum(s, &sum);
+    if (sum.tasks != gang->tasks || sum.gpus != gang->gpus || sum.mgpu != gang->mgpu)
+        tape_fail(t, "gang: is not the sum of its groups");
+    for (uint32_t i = 0; i < gang->layout_count; i++) {
+        const struct layout *layout = &s->layouts[first + i];
+
+        layouts[i] = (struct layout_spec){&s->groups[layout->first_group], layout->group_count,
+                                          layout->slowdown_ppm, layout->apart};
+    }
+    if (gang_find(s, layouts, gang->layout_count, &known, &key))
+        tape_fail(t, "gang %u is there twice", id);
+    map_put(&s->by_digest, key, id);
+}
+
+static void gangs_walk(struct shapes *s, struct tape *t)
+{
+    uint32_t count = s->gang_count, next = 0;
+
+    tape_count(t, &count, "gangs");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, s->gangs, s->gang_count, s->gang_cap);
+        tape_u32(t, &s->gangs[i].first_layout);
+        tape_u32(t, &s->gangs[i].layout_count);
+        tape_u32(t, &s->gangs[i].tasks);
+        tape_u32(t, &s->gangs[i].gpus);
+        tape_i64(t, &s->gangs[i].mgpu);
+        if (tape_loads(t) && !t->failed)
+            gang_loaded(s, i, next, t);
+        next += s->gangs[i].layout_count;
+    }
+    if (tape_loads(t) && !t->failed && next != s->layout_count)
+        tape_fail(t, "layouts: %u belong to no gang", s->layout_count - next);
+}
+
+void shapes_walk(struct shapes *s, uint32_t names, struct tape *t)
+{
+    selectors_walk(s, names, t);
+    rows_walk(s, t);
+    groups_walk(s, t);
+    layouts_walk(s, t);
+    gangs_walk(s, t);
 }

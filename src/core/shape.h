@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/digest.h"
 #include "base/map.h"
+#include "base/tape.h"
 #include "core/limits.h"
 
 struct err;
@@ -90,5 +90,8 @@ static inline bool shape_is_share(const struct shape *shape)
     return shape->gpus > 0 && shape->gpu_mgpu < GPU_MGPU;
 }
 
-void shape_digest(const struct shape *shape, struct digest *d);
-void shapes_digest(const struct shapes *s, struct digest *d);
+/* selectors: how many there are. */
+void shape_walk(struct shape *shape, uint32_t selectors, struct tape *t);
+
+/* Loads into what shapes_init() left. names: how many name ids there are. */
+void shapes_walk(struct shapes *s, uint32_t names, struct tape *t);

@@ -64,6 +64,11 @@ const struct task *core_task(const struct core *core, uint32_t task)
     return &core->jobs.tasks[task];
 }
 
+uint32_t core_selector_count(const struct core *core)
+{
+    return core->shapes.selector_count;
+}
+
 uint32_t core_shape_count(const struct core *core)
 {
     return core->shapes.shape_count;

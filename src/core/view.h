@@ -24,6 +24,7 @@ const struct layout *core_layout(const struct core *core, uint32_t layout);
 const struct group *core_group(const struct core *core, uint32_t group);
 const struct task *core_task(const struct core *core, uint32_t task);
 
+uint32_t core_selector_count(const struct core *core);
 uint32_t core_shape_count(const struct core *core);
 const struct shape *core_shape(const struct core *core, uint32_t shape);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/check.h"
-#include "base/digest.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "base/vec.h"
 
 #define STALE_US (900 * 1000000LL)
@@ -124,11 +124,16 @@ static void close_child(struct history *h, uint32_t parent)
     free_if_over(h, child);
 }
 
+static uint64_t group_key(uint32_t parent, enum history_level level, uint32_t fact)
+{
+    return (uint64_t)parent << 36 | (uint64_t)level << 32 | fact;
+}
+
 /* The node of this fact under parent, or parent itself when there are too many. */
 static uint32_t group_under(struct history *h, uint32_t parent, enum history_level level,
                             uint32_t fact, int64_t now_us)
 {
-    const uint64_t key = (uint64_t)parent << 36 | (uint64_t)level << 32 | fact;
+    const uint64_t key = group_key(parent, level, fact);
     uint32_t id;
 
     if (map_find(&h->groups, key, &id))
@@ -137,6 +142,7 @@ static uint32_t group_under(struct history *h, uint32_t parent, enum history_lev
         return parent;
     h->group_count++;
     id = node_new(h, parent, level, now_us);
+    h->nodes[id].fact = fact;
     map_put(&h->groups, key, id);
     return id;
 }
@@ -302,37 +308,145 @@ void history_copy(struct history *dst, const struct history *src)
     map_copy(&dst->groups, &src->groups);
 }
 
-static void node_digest(const struct history_node *node, struct digest *d)
+/* ---- the walk ---- */
+
+static void node_walk(struct history_node *node, struct tape *t)
 {
-    digest_u32(d, node->in_use);
-    digest_u32(d, node->parent);
-    digest_u32(d, node->changed);
+    tape_bool(t, &node->in_use);
+    tape_u32(t, &node->parent);
+    tape_bool(t, &node->changed);
     if (!node->in_use)
         return;
-    digest_u32(d, node->level);
-    digest_u32(d, node->open);
-    digest_u32(d, node->open_child);
-    digest_i64(d, node->joined_us);
-    digest_u32(d, node->active);
-    digest_u32(d, node->ended);
-    digest_u32(d, node->news);
-    digest_i64(d, node->refreshed_us);
+    tape_enum(t, node->level, HISTORY_BURST, "level of the history");
+    tape_u32(t, &node->fact);
+    tape_bool(t, &node->open);
+    tape_u32(t, &node->open_child);
+    tape_i64_in(t, &node->joined_us, 0, INT64_MAX, "time of the history");
+    tape_u32(t, &node->ended);
+    tape_u32(t, &node->news);
+    tape_i64_in(t, &node->refreshed_us, 0, INT64_MAX, "time of the history");
     for (uint32_t b = 0; b < HAZARD_BINS; b++) {
-        digest_u32(d, node->ended_parts[b]);
-        digest_u32(d, node->active_parts[b]);
-        digest_i64(d, node->hazard[b]); /* the costs follow from it */
+        tape_u32(t, &node->ended_parts[b]);
+        tape_i32_in(t, &node->hazard[b], 0, HAZARD_ONE, "hazard"); /* costs follow from it */
     }
 }
 
-void history_digest(const struct history *h, struct digest *d)
+/* Every path leads up to the root through levels that get less, and what is open is below. */
+static bool node_is_sound(const struct history *h, uint32_t id)
 {
-    digest_u32(d, h->count);
-    digest_u32(d, h->free_first);
-    digest_u32(d, h->group_count);
-    digest_i64(d, h->swept_us);
+    const struct history_node *node = &h->nodes[id], *parent, *child;
+
+    if (id == 0)
+        return node->in_use && node->level == HISTORY_ALL && node->open_child == HISTORY_NONE;
+    if (!node->in_use)
+        return true;
+    if (node->parent >= h->count)
+        return false;
+    parent = &h->nodes[node->parent];
+    if (!parent->in_use || parent->level >= node->level ||
+        (node->level == HISTORY_BURST) != (parent->level == HISTORY_SESSION))
+        return false;
+    if (node->open_child == HISTORY_NONE)
+        return true;
+    child = node->open_child < h->count ? &h->nodes[node->open_child] : node;
+    return child->in_use && child->open && child->parent == id &&
+           child->level == (node->level < HISTORY_SESSION ? HISTORY_SESSION : HISTORY_BURST);
+}
+
+/* Nodes in no use are in the free list, once. */
+static bool free_is_sound(const struct history *h)
+{
+    uint32_t unused = 0, id = h->free_first;
+
+    for (uint32_t i = 0; i < h->count; i++)
+        unused += !h->nodes[i].in_use;
+    for (; unused > 0 && id < h->count && !h->nodes[id].in_use; unused--)
+        id = h->nodes[id].parent;
+    return unused == 0 && id == HISTORY_NONE;
+}
+
+static void nodes_loaded(struct history *h, struct tape *t)
+{
+    if (h->count == 0 || !free_is_sound(h)) {
+        tape_fail(t, "history: its free nodes are not those in no use");
+        return;
+    }
+    for (uint32_t id = 0; id < h->count; id++) {
+        const struct history_node *node = &h->nodes[id];
+        uint64_t key;
+
+        if (!node_is_sound(h, id)) {
+            tape_fail(t, "history: node %u is out of place", id);
+            return;
+        }
+        if (!node->in_use || node->level == HISTORY_ALL || node->level >= HISTORY_SESSION)
+            continue;
+        key = group_key(node->parent, node->level, node->fact);
+        if (map_find(&h->groups, key, NULL))
+            tape_fail(t, "history: node %u is there twice", id);
+        map_put(&h->groups, key, id);
+        h->group_count++;
+    }
+}
+
+/* Listed as changed, and marked so, once. */
+static void changed_walk(struct history *h, struct tape *t)
+{
+    uint32_t count = h->changed_count, marked = 0;
+
+    tape_count(t, &count, "changed bursts");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, h->changed, h->changed_count, h->changed_cap);
+        tape_row(t, &h->changed[i], h->count, "changed burst");
+    }
+    for (uint32_t id = 0; tape_loads(t) && id < h->count; id++)
+        marked += h->nodes[id].changed;
+    for (uint32_t i = 0; tape_loads(t) && tape_more(t, i, count); i++)
+        if (!h->nodes[h->changed[i]].changed)
+            tape_fail(t, "changed burst %u: is not marked", h->changed[i]);
+    if (tape_loads(t) && marked != count)
+        tape_fail(t, "%u changed bursts are marked, %u listed", marked, count);
+}
+
+void history_walk(struct history *h, struct tape *t)
+{
+    uint32_t count = h->count;
+
+    if (tape_loads(t))
+        h->count = h->changed_count = 0; /* without the root that history_init() made */
+    tape_count(t, &count, "nodes of the history");
+    for (uint32_t id = 0; tape_more(t, id, count); id++) {
+        tape_grow(t, h->nodes, h->count, h->cap);
+        if (tape_loads(t))
+            h->nodes[id] = (struct history_node){0};
+        node_walk(&h->nodes[id], t);
+    }
+    tape_u32(t, &h->free_first);
+    tape_i64_in(t, &h->swept_us, 0, INT64_MAX, "time of the history");
+    if (tape_loads(t) && !t->failed)
+        nodes_loaded(h, t);
+    changed_walk(h, t);
+}
+
+void history_count(struct history *h, uint32_t burst, uint32_t bin, struct tape *t)
+{
+    uint32_t path[HISTORY_LEVELS], count;
+
+    if (burst >= h->count || !h->nodes[burst].in_use || h->nodes[burst].level != HISTORY_BURST) {
+        tape_fail(t, "history: %u is no burst", burst);
+        return;
+    }
+    count = path_to(h, burst, path);
+    for (uint32_t i = 0; i < count; i++) {
+        h->nodes[path[i]].active++;
+        h->nodes[path[i]].active_parts[bin] += HAZARD_PARTS;
+    }
+}
+
+void history_counted(struct history *h)
+{
     for (uint32_t id = 0; id < h->count; id++)
-        node_digest(&h->nodes[id], d);
-    digest_u32(d, h->changed_count);
-    for (uint32_t i = 0; i < h->changed_count; i++)
-        digest_u32(d, h->changed[i]);
+        for (uint32_t bin = 0; bin < HAZARD_BINS; bin++)
+            if (h->nodes[id].level == HISTORY_BURST && h->nodes[id].active_parts[bin] > 0)
+                price_bin(h, id, bin);
 }

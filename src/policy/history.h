@@ -21,7 +21,7 @@
 #include "base/map.h"
 #include "policy/hazard.h"
 
-struct digest;
+struct tape;
 
 #define HISTORY_NONE       UINT32_MAX
 #define HISTORY_GROUPS_MAX 65536u /* nodes above sessions; then jobs share the next one up */
@@ -46,6 +46,7 @@ struct history_facts {
 struct history_node {
     enum history_level level;
     uint32_t parent; /* HISTORY_NONE for the root; next free node while not in use */
+    uint32_t fact;   /* of the level: by which it is found under its parent */
     bool in_use;
     bool open;           /* session, burst: the next submission may still join */
     bool changed;        /* burst: is in history.changed */
@@ -73,7 +74,12 @@ struct history {
 void history_init(struct history *h);
 void history_done(struct history *h);
 void history_copy(struct history *dst, const struct history *src); /* dst is not initialised */
-void history_digest(const struct history *h, struct digest *d);
+
+/* What jobs that have left taught. Loads into what history_init() left; what unfinished jobs say
+ * follows from them: history_count() each of them, then history_counted(). */
+void history_walk(struct history *h, struct tape *t);
+void history_count(struct history *h, uint32_t burst, uint32_t bin, struct tape *t);
+void history_counted(struct history *h);
 
 /* A job was submitted. Returns its burst, which stays in use until the job leaves. The job counts
  * as unfinished in bin 0. */

@@ -11,7 +11,6 @@
  * The key is constant within an age bin, and bins grow by half, so it changes rarely: for a running
  * job when it crosses into a bin, for a waiting one when its burst is refreshed. A running job
  * gives way only to one that is twice as good. */
-#include "base/digest.h"
 #include "base/heap.h"
 #include "base/vec.h"
 #include "core/view.h"
@@ -236,21 +235,45 @@ static void gittins_copy(void *dst, const void *src)
     to->waiting = mem_copy(from->waiting, from->waiting_cap, sizeof *from->waiting);
 }
 
-/* The heap and the lists follow from the jobs' states and bins and from the core's job table. */
-static void gittins_digest(const void *state, struct digest *d)
+static void job_walk(struct gittins_job *j, struct tape *t)
 {
-    const struct gittins *g = state;
+    tape_enum(t, j->state, GITTINS_RUNS, "state of a job");
+    tape_u32(t, &j->burst);
+    tape_max(t, &j->bin, HAZARD_BINS - 1, "age of a job");
+}
 
-    history_digest(&g->history, d);
-    digest_u32(d, g->rekey_next);
-    for (uint32_t job = 0; job < g->job_cap; job++) {
-        if (g->jobs[job].state == GITTINS_GONE)
+/* The heap and the lists follow from the jobs' states and bins and from the core's job table. */
+static void job_loaded(struct gittins *g, const struct core *core, uint32_t job, struct tape *t)
+{
+    const bool runs = core_job(core, job)->start_us != TIME_NONE;
+
+    if (g->jobs[job].state != (runs ? GITTINS_RUNS : GITTINS_WAITS))
+        tape_fail(t, "job row %u: runs and waits", job);
+    history_count(&g->history, g->jobs[job].burst, g->jobs[job].bin, t);
+    if (t->failed)
+        g->jobs[job].state = GITTINS_GONE;
+    else if (runs)
+        heap_push(&g->crossings, crossing_us(g, core, job), core_job(core, job)->sequence, job);
+    else
+        wait_add(g, job);
+}
+
+static void gittins_walk(void *state, const struct core *core, struct tape *t)
+{
+    struct gittins *g = state;
+
+    history_walk(&g->history, t);
+    for (uint32_t job = 0; tape_more(t, job, core_job_rows(core)); job++) {
+        if (core_job(core, job)->state == JOB_FREE)
             continue;
-        digest_u32(d, job);
-        digest_u32(d, g->jobs[job].state);
-        digest_u32(d, g->jobs[job].burst);
-        digest_u32(d, g->jobs[job].bin);
+        if (tape_loads(t))
+            vec_reserve(g->jobs, g->job_cap, job + 1);
+        job_walk(&g->jobs[job], t);
+        if (tape_loads(t) && !t->failed)
+            job_loaded(g, core, job, t);
     }
+    if (tape_loads(t) && !t->failed)
+        history_counted(&g->history);
 }
 
 const struct order_policy order_gittins = {
@@ -262,7 +285,7 @@ const struct order_policy order_gittins = {
     .init = gittins_init,
     .done = gittins_done,
     .copy = gittins_copy,
-    .digest = gittins_digest,
+    .walk = gittins_walk,
     .submitted = gittins_submitted,
     .started = gittins_started,
     .stopped = gittins_stopped,

@@ -8,7 +8,7 @@
  * it, and its key need not change as it waits. It does change as more is learned: keys are looked
  * at anew every REKEY_US, a part of the table at each step. Following each change of an estimate
  * at once was no better. */
-#include "base/digest.h"
+#include "base/tape.h"
 #include "core/view.h"
 #include "policy/policies.h"
 
@@ -58,14 +58,14 @@ static bool predicted_next_rekey(void *state, const struct core *core, uint32_t 
     return false;
 }
 
-static void predicted_digest(const void *state, struct digest *d)
+static void predicted_walk(void *state, const struct core *core, struct tape *t)
 {
-    const struct predicted *p = state;
+    struct predicted *p = state;
 
-    digest_i64(d, p->began_us);
-    digest_u32(d, p->next);
-    digest_u32(d, p->rows);
-    digest_u32(d, p->step_rows);
+    tape_i64_in(t, &p->began_us, 0, INT64_MAX, "time of the last look at keys");
+    tape_max(t, &p->rows, core_job_rows(core), "jobs to look at");
+    tape_max(t, &p->next, p->rows, "next job to look at");
+    tape_max(t, &p->step_rows, p->rows, "jobs to look at in a step");
 }
 
 const struct order_policy order_predicted = {
@@ -74,7 +74,7 @@ const struct order_policy order_predicted = {
     .state_size = sizeof(struct predicted),
     .preempts = PREEMPT_NEVER,
     .hysteresis_ppm = 1000000,
-    .digest = predicted_digest,
+    .walk = predicted_walk,
     .step = predicted_step,
     .key = predicted_key,
     .next_rekey = predicted_next_rekey,

@@ -16,7 +16,6 @@
  *
  * Options: [0] 1 = in line, 0 = running first; [1..] limits in GPU microseconds. Without options:
  * running first, one limit of 83 GPU hours (the best single limit for the Philly trace). */
-#include "base/digest.h"
 #include "base/heap.h"
 #include "base/sort.h"
 #include "base/vec.h"
@@ -29,6 +28,7 @@ __extension__ typedef __int128 wide;
 #define DEFAULT_LIMIT_US (83 * 3600 * 1000000LL)
 #define SECOND_US        1000000
 #define RANK_BITS        58 /* above them: ahead (1 bit), level (3 bits) */
+#define RANK_MAX         (INT64_C(1) << 56)
 
 struct tiresias_job {
     uint32_t level;
@@ -297,28 +297,60 @@ static void tiresias_copy(void *dst, const void *src)
     to->rekeys = mem_copy(from->rekeys, from->rekey_cap, sizeof *from->rekeys);
 }
 
-/* The heap follows from the levels and the core's job table. */
-static void tiresias_digest(const void *state, struct digest *d)
+static void job_walk(const struct tiresias *t, struct tiresias_job *j, struct tape *tape)
 {
-    const struct tiresias *t = state;
+    tape_max(tape, &j->level, t->limit_count, "level of a job");
+    tape_bool(tape, &j->ahead);
+    tape_bool(tape, &j->runs);
+    tape_bool(tape, &j->moved);
+    tape_i64_in(tape, &j->rank, -RANK_MAX, RANK_MAX, "rank of a job");
+}
 
-    digest_u32(d, t->in_line);
-    for (uint32_t i = 0; i < t->limit_count; i++)
-        digest_i64(d, t->limits_us[i]);
-    digest_i64(d, t->back);
-    digest_i64(d, t->front);
-    digest_i64(d, t->now_us);
-    for (uint32_t job = 0; job < t->job_cap; job++) {
-        const struct tiresias_job *j = &t->jobs[job];
+/* The heap follows from the levels and the core's job table, the list from what is marked. */
+static void job_loaded(struct tiresias *t, const struct core *core, uint32_t job, struct tape *tape)
+{
+    struct tiresias_job *j = &t->jobs[job];
 
-        if (!j->in_use)
+    j->in_use = true;
+    if (j->runs != (core_job(core, job)->start_us != TIME_NONE))
+        tape_fail(tape, "job row %u: runs and waits", job);
+    else if (j->runs)
+        watch(t, core, job);
+    if (j->moved)
+        vec_push(t->moved, t->moved_count, t->moved_cap, job);
+}
+
+static void jobs_walk(struct tiresias *t, const struct core *core, struct tape *tape)
+{
+    for (uint32_t job = 0; tape_more(tape, job, core_job_rows(core)); job++) {
+        if (core_job(core, job)->state == JOB_FREE)
             continue;
-        digest_u32(d, job);
-        digest_i64(d, place_key(j));
-        digest_u32(d, j->runs);
-        digest_u32(d, j->moved);
+        if (tape_loads(tape))
+            vec_reserve(t->jobs, t->job_cap, job + 1);
+        job_walk(t, &t->jobs[job], tape);
+        if (tape_loads(tape) && !tape->failed)
+            job_loaded(t, core, job, tape);
     }
-    digest_u32(d, t->rekey_count);
+}
+
+static void tiresias_walk(void *state, const struct core *core, struct tape *tape)
+{
+    struct tiresias *t = state;
+    uint32_t rekeys = t->rekey_count;
+
+    tape_bool(tape, &t->in_line);
+    tape_max(tape, &t->limit_count, LIMITS_MAX, "limits");
+    for (uint32_t i = 0; i < t->limit_count; i++)
+        tape_i64(tape, &t->limits_us[i]);
+    tape_i64_in(tape, &t->back, -RANK_MAX, RANK_MAX, "rank");
+    tape_i64_in(tape, &t->front, -RANK_MAX, RANK_MAX, "rank");
+    tape_i64_in(tape, &t->now_us, -1, INT64_MAX, "time");
+    jobs_walk(t, core, tape);
+    tape_count(tape, &rekeys, "jobs with a new key");
+    for (uint32_t i = 0; tape_more(tape, i, rekeys); i++) {
+        tape_grow(tape, t->rekeys, t->rekey_count, t->rekey_cap);
+        tape_row(tape, &t->rekeys[i], core_job_rows(core), "job with a new key");
+    }
 }
 
 const struct order_policy order_tiresias = {
@@ -330,7 +362,7 @@ const struct order_policy order_tiresias = {
     .init = tiresias_init,
     .done = tiresias_done,
     .copy = tiresias_copy,
-    .digest = tiresias_digest,
+    .walk = tiresias_walk,
     .submitted = tiresias_submitted,
     .started = tiresias_started,
     .stopped = tiresias_stopped,

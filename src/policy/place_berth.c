@@ -28,7 +28,9 @@
 #define FIRST_COUNT              8    /* prices worked out with ROUNDS_FIRST */
 #define TIE_SHIFT                6    /* mGPU left on the node, in units: 1/64 mGPU a mGPU */
 #define UNPRICED                 INT32_MIN
+#define PRICE_SANE               (1 << 23) /* more than any price, and far from an overflow */
 #define MEAN_MAX                 (INT64_C(1) << 31)
+#define SHIFT_MAX                32   /* of amounts to host units */
 #define HOST_USUAL               8192 /* host units beside each GPU of the usual task, at least */
 
 /* A class of nodes: its kind for the prices, and how bytes of its GPUs become levels. */
@@ -79,25 +81,6 @@ static void berth_copy(void *dst, const void *src)
     recent_copy(&to->recent, &from->recent);
     to->prices = mem_copy(from->prices, from->price_cap, sizeof *from->prices);
     to->classes = mem_copy(from->classes, from->class_cap, sizeof *from->classes);
-}
-
-static void berth_digest(const void *state, struct digest *d)
-{
-    const struct berth *b = state;
-
-    price_digest(&b->price, d);
-    recent_digest(&b->recent, d);
-    for (uint32_t i = 0; i < b->price_cap; i++)
-        digest_i64(d, b->prices[i]);
-    for (uint32_t i = 0; i < b->class_count; i++) {
-        digest_u32(d, b->classes[i].kind);
-        digest_u32(d, b->classes[i].bytes_shift);
-        digest_u64(d, b->classes[i].levels_q32);
-    }
-    digest_i64(d, b->cpu_shift);
-    digest_i64(d, b->bytes_shift);
-    digest_u32(d, b->worked_out);
-    digest_u32(d, b->live_states);
 }
 
 static void berth_arrived(void *state, const struct core *core, uint32_t shape_id, uint32_t tasks)
@@ -267,11 +250,11 @@ static void set_host_units(struct berth *b, const struct core *core, const struc
 
 /* ---- shapes, kinds and rooms ---- */
 
-static void remember_prices(struct berth *b)
+static void reserve_prices(struct berth *b, uint32_t shapes)
 {
     const uint32_t known = b->price_cap;
 
-    vec_reserve(b->prices, b->price_cap, b->recent.cap);
+    vec_reserve(b->prices, b->price_cap, shapes);
     for (uint32_t i = known; i < b->price_cap; i++)
         b->prices[i] = UNPRICED;
 }
@@ -279,7 +262,7 @@ static void remember_prices(struct berth *b)
 static void add_shapes(struct berth *b, const struct core *core, const struct choice *choices,
                        uint32_t count)
 {
-    remember_prices(b);
+    reserve_prices(b, b->recent.cap);
     for (uint32_t i = 0; i < count; i++) {
         const struct choice *c = &choices[i];
         const struct shape *shape = core_shape(core, c->shape);
@@ -534,6 +517,68 @@ static int64_t berth_score(const void *state, const struct core *core,
     return (int64_t)change - (left_mgpu >> TIE_SHIFT);
 }
 
+/* ---- the walk ---- */
+
+/* Up to the last shape that was ever priced; room behind it does not count. */
+static uint32_t prices_used(const struct berth *b)
+{
+    uint32_t used = b->price_cap;
+
+    while (used > 0 && b->prices[used - 1] == UNPRICED)
+        used--;
+    return used;
+}
+
+static void prices_walk(struct berth *b, uint32_t shapes, struct tape *t)
+{
+    uint32_t used = prices_used(b);
+
+    tape_max(t, &used, shapes, "shapes with a price");
+    for (uint32_t i = 0; tape_more(t, i, used); i++) {
+        if (tape_loads(t))
+            reserve_prices(b, i + 1);
+        tape_i32(t, &b->prices[i]);
+        if (tape_loads(t) && b->prices[i] != UNPRICED &&
+            (b->prices[i] < -PRICE_SANE || b->prices[i] > PRICE_SANE))
+            tape_fail(t, "price of shape %u: is %d", i, b->prices[i]);
+    }
+}
+
+/* What is known of a class follows from the class, but for its kind. */
+static void classes_walk(struct berth *b, const struct core *core, struct tape *t)
+{
+    uint32_t count = b->class_count;
+
+    tape_max(t, &count, core_class_count(core), "classes with a kind");
+    for (uint32_t c = 0; tape_more(t, c, count); c++) {
+        uint32_t kind = tape_loads(t) ? 0 : b->classes[c].kind;
+
+        tape_u32(t, &kind);
+        if (!tape_loads(t) || t->failed)
+            continue;
+        tape_grow(t, b->classes, b->class_count, b->class_cap);
+        class_facts_set(&b->classes[c], core_class(core, c), kind);
+        if (kind != PRICE_KIND_NONE &&
+            (kind >= b->price.kind_count ||
+             b->price.kinds[kind].gpu_count != core_class(core, c)->gpu_count))
+            tape_fail(t, "class %u: is of no such kind", c);
+    }
+}
+
+static void berth_walk(void *state, const struct core *core, struct tape *t)
+{
+    struct berth *b = state;
+
+    price_walk(&b->price, core_shape_count(core), t);
+    recent_walk(&b->recent, core_shape_count(core), t);
+    prices_walk(b, core_shape_count(core), t);
+    classes_walk(b, core, t);
+    tape_i32_in(t, &b->cpu_shift, -SHIFT_MAX, SHIFT_MAX, "shift of CPU");
+    tape_i32_in(t, &b->bytes_shift, -SHIFT_MAX, 20 + SHIFT_MAX, "shift of memory");
+    tape_u32(t, &b->worked_out);
+    tape_u32(t, &b->live_states);
+}
+
 const struct placement_policy place_berth = {
     .name = "berth",
     .summary = "keep the free room worth most to the recent demand (prices per shape)",
@@ -542,7 +587,7 @@ const struct placement_policy place_berth = {
     .init = berth_init,
     .done = berth_done,
     .copy = berth_copy,
-    .digest = berth_digest,
+    .walk = berth_walk,
     .arrived = berth_arrived,
     .refresh = berth_refresh,
     .score = berth_score,

@@ -20,6 +20,7 @@
 #define SETTLED_PERIOD 64 /* tasks between two looks at recent arrivals */
 #define COUNT_SHIFT    10 /* recent counts to weights, so that products stay in 64 bits */
 #define SCORE_MAX      99
+#define WEIGHT_MAX     (UINT64_C(1) << 44)
 
 /* A type of task: its first shape speaks for it. */
 struct fgd_type {
@@ -88,25 +89,6 @@ static void fgd_copy(void *dst, const void *src)
     to->types = mem_copy(from->types, from->type_cap, sizeof *from->types);
     to->classes = mem_copy(from->classes, from->class_cap, sizeof *from->classes);
     to->rows = mem_copy(from->rows, from->row_cap, sizeof *from->rows);
-}
-
-/* Rows follow from types and classes; the mix never changes. */
-static void fgd_digest(const void *state, struct digest *d)
-{
-    const struct fgd *f = state;
-
-    recent_digest(&f->recent, d);
-    digest_u32(d, f->mix_count);
-    for (uint32_t i = 0; i < f->mix_count; i++) {
-        shape_digest(&f->mix[i], d);
-        digest_u64(d, f->mix_tasks[i]);
-    }
-    digest_u64(d, f->weight);
-    digest_u32(d, f->class_count);
-    for (uint32_t i = 0; i < f->type_count; i++) {
-        digest_u32(d, f->types[i].shape);
-        digest_u64(d, f->types[i].weight);
-    }
 }
 
 static void fgd_arrived(void *state, const struct core *core, uint32_t shape_id, uint32_t tasks)
@@ -232,10 +214,10 @@ static void set_class(struct fgd *f, const struct core *core, uint32_t class_id)
         sort_stable(f->rows + c->first, c->count, sizeof *f->rows, by_mgpu, NULL);
 }
 
-static void set_classes(struct fgd *f, const struct core *core)
+static void set_classes(struct fgd *f, const struct core *core, uint32_t count)
 {
     f->row_count = 0;
-    f->class_count = core_class_count(core);
+    f->class_count = count;
     vec_reserve(f->classes, f->class_cap, f->class_count);
     for (uint32_t c = 0; c < f->class_count; c++)
         set_class(f, core, c);
@@ -251,7 +233,7 @@ static bool fgd_refresh(void *state, const struct core *core)
     if (learn)
         recent_fade(&f->recent, core_running_count(core), SETTLED_PERIOD);
     set_types(f, core);
-    set_classes(f, core);
+    set_classes(f, core, core_class_count(core));
     return true;
 }
 
@@ -415,6 +397,51 @@ static int64_t fgd_score(const void *state, const struct core *core, const struc
     return score_rest(f, &f->classes[view->class_id], view, request);
 }
 
+/* ---- the walk ---- */
+
+static void mix_walk(struct fgd *f, uint32_t selectors, struct tape *t)
+{
+    uint32_t count = f->mix_count, shape_cap = 0, task_cap = 0;
+
+    tape_count(t, &count, "shapes of a mix");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        if (tape_loads(t))
+            vec_reserve(f->mix_tasks, task_cap, i + 1);
+        tape_grow(t, f->mix, f->mix_count, shape_cap);
+        shape_walk(&f->mix[i], selectors, t);
+        tape_u64(t, &f->mix_tasks[i]);
+    }
+}
+
+static void types_walk(struct fgd *f, uint32_t shapes, struct tape *t)
+{
+    uint32_t count = f->type_count;
+
+    tape_max(t, &count, shapes, "popular types");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, f->types, f->type_count, f->type_cap);
+        tape_row(t, &f->types[i].shape, shapes, "shape of a popular type");
+        tape_u64(t, &f->types[i].weight);
+    }
+}
+
+/* Rows follow from types and classes. */
+static void fgd_walk(void *state, const struct core *core, struct tape *t)
+{
+    struct fgd *f = state;
+    uint32_t class_count = f->class_count;
+
+    recent_walk(&f->recent, core_shape_count(core), t);
+    mix_walk(f, core_selector_count(core), t);
+    types_walk(f, core_shape_count(core), t);
+    tape_u64(t, &f->weight);
+    tape_max(t, &class_count, core_class_count(core), "classes");
+    if (tape_loads(t) && f->weight > WEIGHT_MAX)
+        tape_fail(t, "popular types: weigh too much");
+    if (tape_loads(t) && !t->failed)
+        set_classes(f, core, class_count);
+}
+
 const struct placement_policy place_fgd = {
     .name = "fgd",
     .summary = "least growth of what popular tasks cannot use (FGD, ATC'23)",
@@ -423,7 +450,7 @@ const struct placement_policy place_fgd = {
     .init = fgd_init,
     .done = fgd_done,
     .copy = fgd_copy,
-    .digest = fgd_digest,
+    .walk = fgd_walk,
     .arrived = fgd_arrived,
     .refresh = fgd_refresh,
     .score = fgd_score,

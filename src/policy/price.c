@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -44,30 +45,6 @@ void price_copy(struct price *dst, const struct price *src)
     dst->piles = NULL;
     dst->parts = NULL;
     dst->pile_count = dst->pile_cap = dst->part_count = dst->part_cap = 0;
-}
-
-/* Values follow from prices, so only what they follow from is fed. */
-void price_digest(const struct price *p, struct digest *d)
-{
-    digest_u32(d, p->shape_count);
-    for (uint32_t i = 0; i < p->shape_count; i++) {
-        const struct price_shape *s = &p->shapes[i];
-
-        digest_u32(d, s->id);
-        digest_u32(d, s->gpus);
-        digest_u32(d, s->size);
-        digest_i64(d, s->cpu);
-        digest_i64(d, s->memory);
-        digest_i64(d, s->price);
-        digest_i64(d, s->demand);
-        digest_i64(d, s->held);
-    }
-    digest_u32(d, p->kind_count);
-    for (uint32_t k = 0; k < p->kind_count; k++) {
-        digest_u32(d, p->kinds[k].gpu_count);
-        for (uint32_t i = 0; i < PRICE_MASK_WORDS; i++)
-            digest_u64(d, p->kinds[k].shapes[i]);
-    }
 }
 
 /* ---- what is priced ---- */
@@ -232,6 +209,58 @@ void price_solve(struct price *p, uint32_t rounds)
         hold_level_down(p);
         price_values(p);
     }
+}
+
+/* ---- the walk ---- */
+
+/* Loaded prices are as solving leaves them, within the rounding of hold_level_down(). */
+static void shape_walk(struct price_shape *s, uint32_t ids, struct tape *t)
+{
+    tape_row(t, &s->id, ids, "priced shape");
+    tape_max(t, &s->gpus, 64, "GPUs of a priced shape");
+    tape_max(t, &s->size, PRICE_LEVELS, "size of a priced shape");
+    tape_i32_in(t, &s->cpu, 0, PRICE_HOST_MAX, "CPU of a priced shape");
+    tape_i32_in(t, &s->memory, 0, PRICE_HOST_MAX, "memory of a priced shape");
+    tape_i32_in(t, &s->price, 2 * PRICE_FLOOR, 2 * CEILING * price_plain(s), "price");
+    tape_i64_in(t, &s->demand, 0, INT64_MAX - FEW, "demand");
+    tape_i64_in(t, &s->held, 0, INT64_MAX - FEW, "tasks held");
+    if (tape_loads(t) && (s->gpus < 1 || s->size < 1 || (s->gpus > 1 && s->size < PRICE_LEVELS)))
+        tape_fail(t, "priced shape: %u GPUs, %u of each", s->gpus, s->size);
+}
+
+static void kind_walk(struct price_kind *k, uint32_t shapes, struct tape *t)
+{
+    tape_max(t, &k->gpu_count, 64, "GPUs of a kind");
+    for (uint32_t i = 0; i < PRICE_MASK_WORDS; i++)
+        tape_u64(t, &k->shapes[i]);
+    if (tape_loads(t) && bit_set_next(k->shapes, PRICE_MASK_WORDS, shapes) != BITS_NONE)
+        tape_fail(t, "kind: may hold a shape that is not priced");
+}
+
+void price_walk(struct price *p, uint32_t ids, struct tape *t)
+{
+    uint32_t shapes = p->shape_count, kinds = p->kind_count;
+
+    if (tape_loads(t))
+        price_begin(p);
+    tape_max(t, &shapes, PRICE_SHAPES_MAX, "priced shapes");
+    for (uint32_t i = 0; tape_more(t, i, shapes); i++) {
+        struct price_shape none = {0};
+
+        shape_walk(tape_loads(t) ? &none : &p->shapes[i], ids, t);
+        if (tape_loads(t) && !t->failed)
+            price_add_shape(p, &none);
+    }
+    tape_max(t, &kinds, PRICE_KINDS_MAX, "kinds");
+    for (uint32_t k = 0; tape_more(t, k, kinds); k++) {
+        struct price_kind none = {0};
+
+        kind_walk(tape_loads(t) ? &none : &p->kinds[k], shapes, t);
+        if (tape_loads(t) && !t->failed && price_add_kind(p, none.gpu_count, none.shapes) != k)
+            tape_fail(t, "kind %u is empty or there twice", k);
+    }
+    if (tape_loads(t) && !t->failed)
+        price_solve(p, 0);
 }
 
 /* ---- answers ---- */

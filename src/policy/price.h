@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/digest.h"
+#include "base/tape.h"
 #include "policy/price_math.h"
 
 #define PRICE_UNIT       16  /* units of a mGPU */
@@ -99,7 +99,10 @@ struct price {
 void price_init(struct price *p); /* p is zeroed */
 void price_done(struct price *p);
 void price_copy(struct price *dst, const struct price *src);
-void price_digest(const struct price *p, struct digest *d);
+
+/* Shapes with their prices, and kinds; when it loads, values are worked out at these prices.
+ * ids: how many the caller has. */
+void price_walk(struct price *p, uint32_t ids, struct tape *t);
 
 /* Forget shapes, kinds and rooms. Values are not to be asked for before the next solve. */
 void price_begin(struct price *p);

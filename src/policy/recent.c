@@ -28,14 +28,30 @@ void recent_copy(struct recent *dst, const struct recent *src)
     dst->count = mem_copy(src->count, src->cap, sizeof *src->count);
 }
 
-void recent_digest(const struct recent *r, struct digest *d)
+/* Up to the last shape that was ever asked for; room behind it does not count. */
+static uint32_t recent_used(const struct recent *r)
 {
-    for (uint32_t i = 0; i < r->cap; i++)
-        digest_u64(d, r->count[i]);
-    digest_u64(d, r->seen);
-    digest_u64(d, r->noted_at);
-    digest_u64(d, r->next_at);
-    digest_u64(d, r->period);
+    uint32_t used = r->cap;
+
+    while (used > 0 && r->count[used - 1] == 0)
+        used--;
+    return used;
+}
+
+void recent_walk(struct recent *r, uint32_t shapes, struct tape *t)
+{
+    uint32_t used = recent_used(r);
+
+    tape_max(t, &used, shapes, "shapes with a recent count");
+    for (uint32_t i = 0; tape_more(t, i, used); i++) {
+        if (tape_loads(t))
+            vec_reserve(r->count, r->cap, i + 1);
+        tape_u64(t, &r->count[i]);
+    }
+    tape_u64(t, &r->seen);
+    tape_u64(t, &r->noted_at);
+    tape_u64(t, &r->next_at);
+    tape_u64(t, &r->period);
 }
 
 void recent_add(struct recent *r, uint32_t shape_id, uint32_t tasks)

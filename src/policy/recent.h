@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/digest.h"
+#include "base/tape.h"
 
 #define RECENT_ONE (1 << 16) /* one task in the counts */
 
@@ -24,7 +24,7 @@ struct recent {
 void recent_init(struct recent *r); /* r is zeroed */
 void recent_done(struct recent *r);
 void recent_copy(struct recent *dst, const struct recent *src);
-void recent_digest(const struct recent *r, struct digest *d);
+void recent_walk(struct recent *r, uint32_t shapes, struct tape *t); /* of so many shapes */
 
 void recent_add(struct recent *r, uint32_t shape_id, uint32_t tasks);
 bool recent_is_due(const struct recent *r);

@@ -87,13 +87,14 @@ static inline void salt_init(void *state, const struct placement_config *config)
     salt->salt = config->seed;
 }
 
-static inline void salt_digest(const void *state, struct digest *d)
+static inline void salt_walk(void *state, const struct core *core, struct tape *t)
 {
-    const struct salt *salt = state;
+    struct salt *salt = state;
 
-    digest_u64(d, salt->steps);
-    digest_u64(d, salt->every);
-    digest_u64(d, salt->salt);
+    (void)core;
+    tape_u64(t, &salt->steps);
+    tape_u64(t, &salt->every);
+    tape_u64(t, &salt->salt);
 }
 
 static inline bool salt_refresh(void *state, const struct core *core)
@@ -126,7 +127,7 @@ __attribute__((unused)) static const struct placement_policy place_salted = {
     .state_size = sizeof(struct salt),
     .sees_kinds = true,
     .init = salt_init,
-    .digest = salt_digest,
+    .walk = salt_walk,
     .refresh = salt_refresh,
     .score = score_salted,
 };
@@ -135,7 +136,7 @@ __attribute__((unused)) static const struct placement_policy place_drawn_by_lot 
     .state_size = sizeof(struct salt),
     .tie = TIE_RANDOM_NODE,
     .init = salt_init,
-    .digest = salt_digest,
+    .walk = salt_walk,
     .score = score_first,
     .draw = salt_draw,
 };
@@ -212,22 +213,23 @@ static inline void hear_stepped(void *state, const struct core *core, int64_t no
     ((struct heard *)state)->stepped++;
 }
 
-static inline void heard_digest(const void *state, struct digest *d)
+static inline void heard_walk(void *state, const struct core *core, struct tape *t)
 {
-    const struct heard *heard = state;
+    struct heard *heard = state;
 
-    digest_u64(d, heard->submitted);
-    digest_u64(d, heard->started);
-    digest_u64(d, heard->stopped);
-    digest_u64(d, heard->finished);
-    digest_u64(d, heard->steps);
-    digest_u64(d, heard->stepped);
+    (void)core;
+    tape_u64(t, &heard->submitted);
+    tape_u64(t, &heard->started);
+    tape_u64(t, &heard->stopped);
+    tape_u64(t, &heard->finished);
+    tape_u64(t, &heard->steps);
+    tape_u64(t, &heard->stepped);
     for (uint32_t i = 0; i <= JOB_CANCELLED; i++)
-        digest_u64(d, heard->finished_state[i]);
+        tape_u64(t, &heard->finished_state[i]);
 }
 
 #define ORDER_HOOKS                                                                                \
-    .state_size = sizeof(struct heard), .hysteresis_ppm = 1000000, .digest = heard_digest,         \
+    .state_size = sizeof(struct heard), .hysteresis_ppm = 1000000, .walk = heard_walk,             \
     .submitted = hear_submitted, .started = hear_started, .stopped = hear_stopped,                 \
     .finished = hear_finished, .step = hear_step, .stepped = hear_stepped
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is expected of run times, from jobs that finished: as a table, and in a core. */
-#include "base/digest.h"
 #include "base/rng.h"
+#include "base/tape.h"
 #include "core/expect.h"
 #include "core/impl.h"
 #include "unit/core_test.h"
@@ -29,11 +29,12 @@ static void assert_about(int64_t got_us, int64_t want_us)
 
 static uint64_t digest_of(const struct expect *e)
 {
-    struct digest d;
+    struct expect top = *e;
+    struct tape t;
 
-    digest_init(&d);
-    expect_digest(e, &d);
-    return digest_value(&d);
+    tape_digest_init(&t);
+    expect_walk(&top, &t);
+    return tape_digest(&t);
 }
 
 static void before_any_job_has_finished_a_stated_time_is_expected(void **state)

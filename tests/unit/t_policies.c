@@ -152,8 +152,8 @@ static void check_state(const struct placement_policy *placement, const struct o
     struct bed bed;
     struct play play;
 
-    assert_true(placement->state_size == 0 || placement->digest != NULL);
-    assert_true(order->state_size == 0 || order->digest != NULL);
+    assert_true(placement->state_size == 0 || placement->walk != NULL);
+    assert_true(order->state_size == 0 || order->walk != NULL);
     play_init(&play, 1, 9);
     bed_open(&bed, placement, order);
     play_join(&play, bed.core);
