@@ -169,6 +169,6 @@ int cmd_bench(int argc, char **argv)
         trace_done(&trace);
     }
     if (rc < 0)
-        fprintf(stderr, "berth bench: %s\n", err.text);
+        command_complain("bench", &err);
     return rc < 0 ? EXIT_USAGE : EXIT_OK;
 }

@@ -63,6 +63,6 @@ int cmd_replay(int argc, char **argv)
         rc = rc == 1 ? replay(&args, argv[1], &err)
                      : err_set(&err, -1, "one event file is needed; --help shows how");
     if (rc < 0)
-        fprintf(stderr, "berth replay: %s\n", err.text);
+        command_complain("replay", &err);
     return rc < 0 ? EXIT_USAGE : EXIT_OK;
 }

@@ -17,9 +17,10 @@
 #include "sim/protocol.h"
 #include "sim/run.h"
 
-#define RUNS_MAX       10000u
-#define LIST_MAX       64u
-#define ARRIVE_PCT_MAX 1000
+#define RUNS_MAX           10000u
+#define LIST_MAX           64u
+#define ARRIVE_PCT_MAX     1000
+#define TIME_OPTION_US_MAX (1000LL * 31557600 * 1000000) /* 1000 years */
 
 struct list {
     char *text; /* owned, cut at the commas */
@@ -162,8 +163,9 @@ static int read_number(const char *option, const char *text, int64_t least, int6
 
 static int read_time(const char *option, const char *text, int64_t *out, struct err *err)
 {
-    if (text != NULL && scan_duration_us(text, out) < 0)
-        return err_set(err, -EINVAL, "--%s: must be a time such as 60s or 5m, is '%s'", option,
+    if (text != NULL && (scan_duration_us(text, out) < 0 || *out > TIME_OPTION_US_MAX))
+        return err_set(err, -EINVAL,
+                       "--%s: must be a time such as 60s or 5m, up to 1000 years, is '%s'", option,
                        text);
     return 0;
 }
@@ -370,6 +372,6 @@ int cmd_sim(int argc, char **argv)
     free(args.policies.text);
     free(args.orders.text);
     if (rc < 0)
-        fprintf(stderr, "berth sim: %s\n", err.text);
+        command_complain("sim", &err);
     return rc < 0 ? EXIT_USAGE : EXIT_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "cli/command.h"
 
 static const struct command commands[] = {
@@ -10,6 +11,14 @@ static const struct command commands[] = {
     {"replay", "take the recorded events of a run again", cmd_replay},
     {"bench", "measure placements per second", cmd_bench},
 };
+
+void command_complain(const char *command, const struct err *err)
+{
+    fprintf(stderr, "berth %s: ", command);
+    for (const char *c = err->text; *c != '\0'; c++)
+        fputc((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c, stderr);
+    fputc('\n', stderr);
+}
 
 static void usage(FILE *to)
 {

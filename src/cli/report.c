@@ -40,6 +40,15 @@ struct field {
 
 #define FIELDS_MAX 48u
 
+/* In whole seconds where microseconds would not fit. */
+static struct field busy_field(const struct result *r)
+{
+    if (r->busy_gpu_us > INT64_MAX)
+        return (struct field){"busy_gpu_s", FIELD_COUNT,
+                              .count = (uint64_t)(r->busy_gpu_us / 1000000)};
+    return (struct field){"busy_gpu_s", FIELD_SECONDS, .value = (int64_t)r->busy_gpu_us};
+}
+
 static uint32_t fields_of(const struct report_run *run, struct field *f)
 {
     const struct result *r = &run->result;
@@ -71,7 +80,7 @@ static uint32_t fields_of(const struct report_run *run, struct field *f)
     f[n++] = (struct field){"wait_multi_s", FIELD_SECONDS, .value = r->class_wait_us[3]};
     f[n++] = (struct field){"makespan_s", FIELD_SECONDS, .value = r->makespan_us};
     f[n++] = (struct field){"preemptions", FIELD_COUNT, .count = r->preemptions};
-    f[n++] = (struct field){"busy_gpu_s", FIELD_SECONDS, .value = r->busy_gpu_us};
+    f[n++] = busy_field(r);
     f[n++] = (struct field){"steps", FIELD_COUNT, .count = r->steps};
     f[n++] = (struct field){"digest", FIELD_HEX, .count = r->digest};
     f[n++] = (struct field){"cpu_s", FIELD_SECONDS, .value = run->cpu_us};

@@ -42,8 +42,9 @@ int core_apply(struct core *core, const struct event *event, struct err *err)
     const int64_t before_us = core->now_us;
     int rc;
 
-    if (event->at_us < 0 || event->at_us == TIME_NONE)
-        return err_set(err, -EINVAL, "event: at_us: must be 0 or more and not the largest");
+    if (event->at_us < 0 || event->at_us > TIME_US_MAX)
+        return err_set(err, -EINVAL, "event: at_us: must be 0 to %lld, is %lld", TIME_US_MAX,
+                       (long long)event->at_us);
     if (event->at_us > core->now_us)
         core->now_us = event->at_us;
     rc = apply_fact(core, event, err);

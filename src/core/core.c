@@ -186,9 +186,6 @@ int64_t core_next_wake_us(const struct core *core)
     if (core->repack == REPACK_NEVER &&
         (core->jobs.pending == 0 || core->order->preempts == PREEMPT_NEVER))
         return TIME_NONE;
-    if (core->order->recheck_us > 0 && core->jobs.pending > 0 &&
-        core->order->recheck_us < TIME_NONE - core->now_us)
-        wake_us = core->now_us + core->order->recheck_us;
     for (uint32_t i = 0; core->order->next_change_us != NULL && i < core->jobs.active_count; i++) {
         const uint32_t job = core->jobs.active[i];
         int64_t at_us;
@@ -198,5 +195,5 @@ int64_t core_next_wake_us(const struct core *core)
         at_us = core->order->next_change_us(core->order_state, core, job, core->now_us);
         wake_us = at_us < wake_us ? at_us : wake_us;
     }
-    return wake_us;
+    return wake_us <= TIME_US_MAX ? wake_us : TIME_NONE;
 }

@@ -55,7 +55,8 @@ void core_free(struct core *core); /* takes NULL */
  *   -EBUSY   a node description shrinks below what is used on it */
 int core_apply(struct core *core, const struct event *event, struct err *err);
 
-/* Decide. `now_us` below the core's clock counts as the clock. `out` is cleared first.
+/* Decide. `now_us` below the core's clock counts as the clock, and one
+ * above TIME_US_MAX as that. `out` is cleared first.
  * Returns the number of decisions. Cost: see docs/architecture.md, "What a step costs". */
 uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out);
 

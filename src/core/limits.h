@@ -11,4 +11,5 @@
 #define CPU_MCPU_MAX       1000000000000 /* one node: a billion CPUs */
 #define MEMORY_BYTES_MAX   (1LL << 56)   /* one node, or one GPU */
 #define NODES_MAX          (1u << 22)
-#define JOBS_MAX           (1u << 24) /* jobs that are not finished yet */
+#define TIME_US_MAX        (1LL << 60) /* of the clock: 36,000 years */
+#define JOBS_MAX           (1u << 24)  /* jobs that are not finished yet */

@@ -133,7 +133,6 @@ struct order_policy {
     bool oracle;             /* needs remaining_us, which only a simulator knows */
     uint32_t hysteresis_ppm; /* a running job's key * 1000000 / this is what is compared;
                               * 1000000 = no hysteresis */
-    int64_t recheck_us;      /* step again after this long while a job waits; 0 = no need */
 
     void (*init)(void *state, const struct order_config *config);
     void (*done)(void *state);

@@ -91,8 +91,9 @@ static bool stays(const struct core *core, const struct entry *entry, const stru
     for (uint32_t i = entry->mark_first; i < entry->mark_end; i++) {
         const struct task *task = job_task(core, row, log[i].slot);
 
-        if (task->node != log[i].node || task->gpu_mask != log[i].gpu_mask)
-            return false;
+        if (task->node != log[i].node || task->shape != log[i].shape ||
+            task->gpu_mask != log[i].gpu_mask)
+            return false; /* another layout may want other amounts of the same GPUs */
     }
     return true;
 }

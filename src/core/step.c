@@ -56,7 +56,7 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
 {
     decisions_clear(out);
     if (now_us > core->now_us)
-        core->now_us = now_us;
+        core->now_us = now_us < TIME_US_MAX ? now_us : TIME_US_MAX;
     settle(core, out);
     if (core->placement->refresh != NULL && core->placement->refresh(core->placement_state, core))
         core->score_epoch++;

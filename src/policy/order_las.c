@@ -11,6 +11,7 @@
 __extension__ typedef __int128 wide;
 
 #define HEAD_START_US 300000000 /* GPU run time */
+#define RECHECK_US    300000000
 
 static int64_t las_key(void *state, const struct core *core, uint32_t job, int64_t now_us)
 {
@@ -23,11 +24,22 @@ static int64_t las_key(void *state, const struct core *core, uint32_t job, int64
     return service < INT64_MAX ? (int64_t)service : INT64_MAX;
 }
 
+/* A key that has grown by a 64th, but not more often than every five minutes: with jobs that ran
+ * for months it is not worth more. */
+static int64_t las_next_change_us(const void *state, const struct core *core, uint32_t job,
+                                  int64_t now_us)
+{
+    const int64_t part_us = job_attained_us(core_job(core, job), now_us) / 64;
+
+    (void)state;
+    return now_us + (part_us > RECHECK_US ? part_us : RECHECK_US);
+}
+
 const struct order_policy order_las = {
     .name = "las",
     .summary = "least attained service (run time x GPUs)",
     .preempts = PREEMPT_TAKE,
     .hysteresis_ppm = 2000000,
-    .recheck_us = 300000000,
     .key = las_key,
+    .next_change_us = las_next_change_us,
 };

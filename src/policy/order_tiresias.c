@@ -103,7 +103,7 @@ static bool demote(struct tiresias *t, const struct core *core, uint32_t job, in
     struct tiresias_job *j = &t->jobs[job];
     const uint32_t before = j->level;
 
-    while (attained_us >= leave_run_us(t, core, job))
+    while (j->level < t->limit_count && attained_us >= leave_run_us(t, core, job))
         j->level++;
     if (j->level == before)
         return false;

@@ -222,7 +222,7 @@ static void result_use(const struct run *run, struct result *out)
                                : ratio_ppm(m->window_mgpu_us, m->capacity_mgpu * window_us);
     out->fragmented_ppm =
         ratio_ppm(fragmented_mgpu(run->world.core, run->workload.trace), m->capacity_mgpu);
-    out->busy_gpu_us = (int64_t)(m->busy_mgpu_us / GPU_MGPU);
+    out->busy_gpu_us = m->busy_mgpu_us / GPU_MGPU;
     out->model_count = m->model_count;
     for (uint32_t i = 0; i < m->model_count; i++) {
         const int64_t capacity_mgpu = (int64_t)m->model_gpus[i] * GPU_MGPU;

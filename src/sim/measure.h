@@ -31,8 +31,8 @@ struct result {
     int64_t wait_mean_us, wait_p50_us, wait_p95_us, wait_p99_us;
     int64_t class_wait_us[CLASS_COUNT]; /* mean; -1 without such jobs */
     uint32_t class_jobs[CLASS_COUNT];
-    int64_t makespan_us; /* the last end, on the trace's clock */
-    int64_t busy_gpu_us; /* GPU compute held, integrated: GPU-microseconds */
+    int64_t makespan_us;                /* the last end, on the trace's clock */
+    __extension__ __int128 busy_gpu_us; /* GPU compute held, integrated: GPU-microseconds */
     struct model_use {
         const char *model;
         uint64_t gpus;

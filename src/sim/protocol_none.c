@@ -5,6 +5,8 @@
 #include "sim/protocol.h"
 #include "sim/run.h"
 
+__extension__ typedef __int128 wide;
+
 static int64_t none_next_us(struct run *run)
 {
     struct heap_item first;
@@ -37,13 +39,13 @@ static uint32_t slowdown_ppm(const struct run *run, uint32_t job)
 static void none_started(struct run *run, uint32_t job)
 {
     struct run_job *j = &run->jobs[job];
-    int64_t cost_us = j->starts > 1 ? run->options->restart_cost_us : 0;
+    wide end_us = run->now_us;
 
     if (j->duration_us < 0)
         return;
-    cost_us += j->left_us / 1000000 * slowdown_ppm(run, job) +
-               j->left_us % 1000000 * slowdown_ppm(run, job) / 1000000;
-    heap_push(&run->ends, run->now_us + cost_us, job, job);
+    end_us += j->starts > 1 ? run->options->restart_cost_us : 0;
+    end_us += (wide)j->left_us * slowdown_ppm(run, job) / 1000000;
+    heap_push(&run->ends, end_us < TIME_NONE ? (int64_t)end_us : TIME_NONE - 1, job, job);
 }
 
 /* What was done in this run, less the restart's cost and what no checkpoint holds. */

@@ -17,8 +17,9 @@ static int take(struct world *world, const struct event *event, struct replay_re
         out->events++;
         return world_apply(world, event, err);
     }
-    if (event->at_us < 0)
-        return err_set(err, -EINVAL, "stepped: at_us: must be 0 or more");
+    if (event->at_us < 0 || event->at_us > TIME_US_MAX)
+        return err_set(err, -EINVAL, "stepped: at_us: must be 0 to %lld, is %lld", TIME_US_MAX,
+                       (long long)event->at_us);
     rc = world_step(world, event->at_us, err);
     if (rc == 0 && decided != NULL)
         decided(arg, &world->decisions, event->at_us);
@@ -36,8 +37,7 @@ static int take_all(struct event_reader *reader, struct world *world, struct rep
         const int taken = take(world, &event, out, decided, arg, err);
 
         if (taken < 0)
-            return err_prefix(err, taken, "event %llu",
-                              (unsigned long long)(out->events + world->steps));
+            return err_prefix(err, taken, "%s:%u: ", reader->input.name, reader->input.line_number);
     }
     return rc;
 }

@@ -231,7 +231,8 @@ static int64_t next_us(struct run *run)
     return next < run->now_us ? run->now_us : next;
 }
 
-/* Pods that fit nowhere are dropped where pods never leave. */
+/* Pods that fit nowhere are dropped where pods never leave, and so are those that an order took
+ * the room from. */
 static int after_arrival(struct run *run, uint32_t job, struct err *err)
 {
     int rc;
@@ -241,6 +242,9 @@ static int after_arrival(struct run *run, uint32_t job, struct err *err)
     rc = settle(run, err);
     if (rc == 0 && run->jobs[job].state == RUN_WAITING)
         rc = cancel(run, job, err);
+    for (uint32_t i = 0; rc == 0 && core_pending_count(run->world.core) > 0 && i < job; i++)
+        if (run->jobs[i].state == RUN_WAITING)
+            rc = cancel(run, i, err);
     measure_arrived(&run->measure, run->jobs[job].mgpu);
     return rc;
 }
@@ -273,6 +277,11 @@ static int play(struct run *run, struct err *err)
 
         if (to_us == TIME_NONE)
             return 0; /* what waits now waits for ever */
+        if (to_us > TIME_US_MAX)
+            return err_set(err, -ERANGE,
+                           "simulation: it would go on for more than %lld years; use shorter jobs, "
+                           "fewer of them or a larger cluster",
+                           TIME_US_MAX / 31557600 / 1000000);
         to_us = to_us > run->workload.measure_to_us ? run->workload.measure_to_us : to_us;
         measure_advance(&run->measure, to_us);
         run->now_us = to_us;

@@ -54,7 +54,7 @@ void steady_make(struct workload *w, int64_t capacity_mgpu, const struct workloa
     rng_init(&rng, options->seed);
     w->measure_from_us = STEADY_WARM_LIFETIMES * STEADY_LIFETIME_US;
     w->measure_to_us = w->measure_from_us + (int64_t)options->lifetimes * STEADY_LIFETIME_US;
-    for (;;) {
+    while (w->count <= TRACE_JOBS_MAX) { /* more is for the caller to refuse */
         struct arrival arrival;
 
         at_us += gap_us * draw_exponential(&rng);

@@ -63,7 +63,7 @@ static void make_fill(struct workload *w, int64_t target_mgpu, uint64_t seed)
             break;
         fill_add(w, rows[i], &asked_mgpu);
     }
-    for (bool full = w->count < count; !full;) {
+    for (bool full = w->count < count; !full && w->count <= TRACE_JOBS_MAX;) {
         const uint32_t row = (uint32_t)rng_below(&rng, count);
 
         full = asked_mgpu + trace_job_mgpu(&w->trace->jobs[row]) > target_mgpu;
@@ -102,7 +102,14 @@ int workload_make(struct workload *w, const struct trace *trace, const struct cl
         make_fill(w, capacity_mgpu / 100 * options->arrive_until_pct, options->seed);
     else
         steady_make(w, capacity_mgpu, options);
-    return 0;
+    if (w->count <= TRACE_JOBS_MAX)
+        return 0;
+    workload_done(w);
+    return err_set(
+        err, -ERANGE,
+        "trace '%s': its jobs are so small that more than %u would arrive; use a smaller "
+        "cluster, or a lower --arrive-until or --steady",
+        trace->label, TRACE_JOBS_MAX);
 }
 
 void workload_done(struct workload *w)

@@ -30,6 +30,10 @@ FILES = {
     'not-a-number.csv': GENERIC + '0,1,many\n',
     'nan.csv': GENERIC + '0,nan,1\n',
     'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
+    'hopeless.csv': GENERIC.strip() + ',tasks\n0,10,1,2\n0,,1,1\n',
+    'wide.csv': GENERIC.strip() + ',tasks\n0,36028797018,8,2\n',
+    'centuries.csv': GENERIC.strip() + ',count\n0,36028797018,1,300\n',
+    'tiny.csv': GENERIC.strip() + ',gpu_milli\n0,1,1,1\n',
     'huge.csv': GENERIC + '0,1e400,1\n',
     'overflow.csv': GENERIC + '0,99999999999999999999,1\n',
     'million-columns.csv': GENERIC + '0,1,1' + ',' * 1000000 + '\n',
@@ -43,6 +47,10 @@ FILES = {
     'broken.yaml': 'nodes: [\n',
     'broken.json': '{"nodes": [',
     'no-events.jsonl': '{"type":"stepped"}\n',
+    'late.jsonl': '{"berth-events":2,"placement":"bestfit","order":"gittins","seed":42,'
+                  '"order_options":[],"mix":[],"repack":0,"migrate_wait_us":0,'
+                  '"migrate_gain_ppm":0,"nodes_max":0,"jobs_max":0}\n'
+                  '{"type":"stepped","at_us":9223372036854775807}\n',
     'later.jsonl': '{"berth-events":999}\n',
 }
 for name, text in FILES.items():
@@ -126,6 +134,12 @@ refused(SIM + '@ok.csv --colour red', '--colour')
 refused(SIM + '@ok.csv --policy', '--policy')
 refused(SIM + '@ok.csv stray', 'stray')
 refused(SIM + '@ok.csv --events @no-such-folder/e', 'no-such-folder/e')
+refused(SIM + '@ok.csv --restart-cost 9223372036854s', '1000 years')
+refused('sim --cluster 1x1 --trace @centuries.csv', 'years')
+refused('sim --cluster 1000x8 --trace @tiny.csv --arrive-until 1000', 'arrive')
+refused('sim --cluster 1000x8 --trace @tiny.csv --steady 1000 --lifetimes 1000', 'arrive')
+refused(SIM + '@ok.csv --policy a\x01b', "'a?b'")
+refused('replay @late.jsonl', 'late.jsonl:2', 'at_us')
 refused('replay', 'event file')
 refused('replay @none', 'none', 'No such file')
 refused('replay @ok.csv', 'ok.csv')
@@ -148,6 +162,11 @@ def is_json(text):
     return '' if ok else f'missing: {missing}'
 
 
+def busy_is_whole(text):
+    busy = json.loads(text)['runs'][0]['busy_gpu_s']
+    return '' if busy == 16 * 36028797018 else f'{busy}'
+
+
 def is_csv(text):
     rows = list(csv.DictReader(io.StringIO(text)))
     return '' if len(rows) == 1 and rows[0]['finished_jobs'] == '2' else text
@@ -155,6 +174,9 @@ def is_csv(text):
 
 accepted(SIM + '@ok.csv --policy berth,bestfit --order fifo,las --json', is_json)
 accepted(SIM + '@ok.csv --csv', is_csv)
+accepted(SIM + '@wide.csv --json', busy_is_whole)
+accepted(SIM + '@ok.csv --order gittins,las,tiresias,srtf --arrive-until 300 --csv', lambda _: '')
+accepted('sim --cluster 1x1 --trace @hopeless.csv --order las,gittins,tiresias --csv', lambda _: '')
 accepted('sim --cluster @ok.yaml --trace @ok.csv --json --policy random,fgd --seeds 1-2', is_json)
 accepted(SIM + '@never.csv', lambda text: text if '-9' in text or ' - ' not in text else '')
 accepted(SIM + '@ok.csv --arrive-until 130', lambda text: '' if 'UNALLOCATED' in text else text)

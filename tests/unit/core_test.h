@@ -228,6 +228,15 @@ static inline void heard_walk(void *state, const struct core *core, struct tape 
         tape_u64(t, &heard->finished_state[i]);
 }
 
+static inline int64_t in_a_second(const void *state, const struct core *core, uint32_t job,
+                                  int64_t now_us)
+{
+    (void)state;
+    (void)core;
+    (void)job;
+    return now_us + 1000000;
+}
+
 #define ORDER_HOOKS                                                                                \
     .state_size = sizeof(struct heard), .hysteresis_ppm = 1000000, .walk = heard_walk,             \
     .submitted = hear_submitted, .started = hear_started, .stopped = hear_stopped,                 \
@@ -245,7 +254,8 @@ __attribute__((unused)) static const struct order_policy by_queue = {
     .name = "test-queue", .preempts = PREEMPT_TAKE, .key = key_queue, ORDER_HOOKS};
 __attribute__((unused)) static const struct order_policy by_attained = {.name = "test-attained",
                                                                         .preempts = PREEMPT_TAKE,
-                                                                        .recheck_us = 1000000,
+                                                                        .next_change_us =
+                                                                            in_a_second,
                                                                         .key = key_attained,
                                                                         ORDER_HOOKS};
 /* ---- the bed ---- */

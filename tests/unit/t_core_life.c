@@ -751,17 +751,21 @@ static void the_clock_never_goes_back(void **state)
     bed_close(&bed);
 }
 
-static void an_order_that_rechecks_wakes_the_core_while_a_job_waits(void **state)
+static void an_order_whose_keys_grow_wakes_the_core_while_a_job_waits(void **state)
 {
     struct bed bed;
 
     (void)state;
     bed_open(&bed, &place_first, &by_attained);
-    assert_true(core_next_wake_us(bed.core) == TIME_NONE);
-    SUBMIT(&bed, .id = 1, .gpus = 1);
+    bed_node(&bed, "n0", 1);
+    SUBMIT(&bed, .id = 1, .gpus = 2);
     bed_step(&bed);
+    assert_true(core_next_wake_us(bed.core) == TIME_NONE); /* nobody runs whom it could take from */
+    SUBMIT(&bed, .id = 2, .gpus = 1);
+    bed_step(&bed);
+    bed_run(&bed, 2);
     assert_true(core_next_wake_us(bed.core) == bed.now_us + 1000000);
-    bed_apply(&bed, &(struct event){.type = EVENT_TIME_PASSED, .at_us = TIME_NONE - 1});
+    bed_apply(&bed, &(struct event){.type = EVENT_TIME_PASSED, .at_us = TIME_US_MAX});
     assert_true(core_next_wake_us(bed.core) == TIME_NONE); /* there is no later time */
     bed_close(&bed);
 }
@@ -796,7 +800,7 @@ int main(void)
         TEST(the_limits_of_the_configuration_hold),
         TEST(a_configuration_out_of_range_makes_no_core),
         TEST(the_clock_never_goes_back),
-        TEST(an_order_that_rechecks_wakes_the_core_while_a_job_waits),
+        TEST(an_order_whose_keys_grow_wakes_the_core_while_a_job_waits),
     };
 
     return RUN_TESTS(tests);

@@ -17,14 +17,15 @@ static void open_repacked(struct bed *bed, enum repack repack, uint32_t gain_ppm
                                              .migrate_gain_ppm = gain_ppm});
 }
 
-static void submit_two_layouts(struct bed *bed, uint64_t id, const char *queue)
+static void submit_layouts(struct bed *bed, uint64_t id, const char *queue,
+                           const struct job_layout_spec *two_layouts)
 {
     bed_apply(bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
                                    .job = {.id = id,
                                            .queue = queue,
                                            .user = "",
                                            .name = "",
-                                           .layouts = layouts,
+                                           .layouts = two_layouts,
                                            .layout_count = 2,
                                            .remaining_us = -1}});
 }
@@ -109,7 +110,7 @@ static void run_slowly(struct bed *bed, uint32_t gain_ppm)
 {
     open_repacked(bed, REPACK_KEEP, gain_ppm);
     bed_nodes(bed, 2, 1);
-    submit_two_layouts(bed, 1, "1");
+    submit_layouts(bed, 1, "1", layouts);
     bed_step(bed);
     assert_int_equal(bed_find(bed, DECISION_START, 1)->layout, 1);
     bed_run(bed, 1);
@@ -179,6 +180,35 @@ static void a_mover_that_is_cancelled_is_gone(void **state)
     bed_close(&bed);
 }
 
+/* It runs on the GPUs that its other layout would take, but holds more of them. */
+static void a_job_in_another_layout_on_the_same_gpu_does_not_go_on(void **state)
+{
+    static const struct group_spec part = {
+        .tasks = 1, .gpus = 1, .gpu_mgpu = 300, .cpu_mcpu = 50000};
+    static const struct group_spec all = {.tasks = 1, .gpus = 1};
+    static const struct job_layout_spec either[] = {
+        {.groups = &part, .group_count = 1, .slowdown_ppm = 1000000},
+        {.groups = &all, .group_count = 1, .slowdown_ppm = 1000000}};
+    struct bed bed;
+
+    (void)state;
+    open_repacked(&bed, REPACK_ANEW, 0);
+    bed_nodes(&bed, 1, 1);
+    SUBMIT(&bed, .id = 1, .cpu_mcpu = 100000, .queue = "0");
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    submit_layouts(&bed, 2, "1", either);
+    bed_step(&bed);
+    bed_run(&bed, 2);
+    assert_int_equal(bed_job(&bed, 2)->layout, 1);
+    bed_end(&bed, 1, 0);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .mgpu = 700, .queue = "2");
+    bed_step(&bed); /* checks the rules: together they hold the GPU once */
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 1);
+    assert_int_equal(bed_count(&bed, DECISION_START), 0);
+    bed_close(&bed);
+}
+
 static void a_repack_that_is_unknown_is_refused(void **state)
 {
     const struct core_config bad[] = {
@@ -204,6 +234,7 @@ int main(void)
         TEST(a_job_moves_to_a_faster_layout_once_it_has_run_long_enough),
         TEST(a_job_does_not_move_for_too_little),
         TEST(a_mover_that_is_cancelled_is_gone),
+        TEST(a_job_in_another_layout_on_the_same_gpu_does_not_go_on),
         TEST(a_repack_that_is_unknown_is_refused),
     };
 
