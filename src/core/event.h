@@ -87,6 +87,7 @@ struct job_spec {
     bool held;            /* it waits until it is released */
     bool fixed;           /* it never gives way, whatever its class */
     uint32_t retries;     /* how often it may start again after a task of it failed */
+    int64_t deadline_us;  /* 0 = none */
     int64_t limit_us;     /* run time at most, then it is told to stop; 0 = none */
     int64_t grace_us;     /* from being told to stop to being killed; -1 = that of its class */
     int64_t min_run_us;   /* it does not give way before; -1 = that of its class */

@@ -145,6 +145,7 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
         .job_id = row->id,
         .job = job,
         .mode = mode,
+        .for_job = row->claimant,
         .reason = row->cancelled ? REASON_CANCELLED
                   : row->failed  ? REASON_FAILED
                   : row->lost    ? REASON_LOST

@@ -32,7 +32,7 @@ int event_parse(const char *name, uint32_t line_number, const char *line, size_t
                 struct arena *arena, struct event *out, struct err *err);
 
 /* The first line of an event file: the configuration of the core that saw the events.
- *   {"berth-events":1,"placement":"berth","order":"fifo","seed":42,"order_options":[],"mix":[],
+ *   {"berth-events":2,"placement":"berth","order":"fifo","seed":42,"order_options":[],"mix":[],
  *    "repack":0,"migrate_wait_us":0,"migrate_gain_ppm":0,"nodes_max":0,"jobs_max":0} */
 void event_header_format(const struct config *config, struct text *out);
 int event_header_parse(const char *name, uint32_t line_number, const char *line, size_t len,
