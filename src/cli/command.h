@@ -14,4 +14,5 @@ struct command {
 
 int cmd_sim(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_scenario(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -87,6 +87,19 @@ int world_close(struct world *world, struct err *err)
     return rc;
 }
 
+/* A copy until a core can be saved and loaded. */
+int world_restart(struct world *world, struct err *err)
+{
+    struct core *core = core_clone(world->core);
+
+    if (core == NULL)
+        return err_set(err, -ENOMEM, "restart: the core cannot be copied");
+    core_free(world->core);
+    world->core = core;
+    decisions_clear(&world->decisions);
+    return 0;
+}
+
 int world_apply(struct world *world, const struct event *event, struct err *err)
 {
     const int rc = core_apply(world->core, event, err);
