@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_scenario.c - berth scenario: play scenario files and hold their logs against what is there. */
+/* cmd_scenario.c - berth scenario: play scenario files and hold their logs against what is there.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,8 +71,9 @@ static int play(struct scenario_args *args, struct scn_text *text,
     if (rc < 0)
         return rc;
     if (!scn.expect && scn.assert_count == 0 && !args->print && !args->update)
-        rc = err_set(err, -EINVAL, "%s: nothing is expected: no 'expect' block and no 'assert'; "
-                                   "--update writes the log into an empty block",
+        rc = err_set(err, -EINVAL,
+                     "%s: nothing is expected: no 'expect' block and no 'assert'; "
+                     "--update writes the log into an empty block",
                      text->name);
     rc = rc < 0 ? rc : scenario_check(&scn, args->events, &result, err);
     if (rc < 0) {
@@ -98,8 +100,8 @@ static bool is_wanted(const struct scenario_args *args, const char *variant)
     return !args->variant || strcmp(args->variant, variant) == 0;
 }
 
-static int play_all(struct scenario_args *args, struct scn_text *text,
-                    struct scenario_edits *edits, struct err *err)
+static int play_all(struct scenario_args *args, struct scn_text *text, struct scenario_edits *edits,
+                    struct err *err)
 {
     int rc = is_wanted(args, "") ? play(args, text, NULL, edits, err) : 0;
 

@@ -213,7 +213,8 @@ static const char *comment_of(const char *line)
     return NULL;
 }
 
-/* The old lines of the block, [count], without comments and evened out; "" where nothing is left. */
+/* The old lines of the block, [count], without comments and evened out; "" where nothing is left.
+ */
 static char **bare_lines(char *const *old, uint32_t count)
 {
     char **bare = mem_alloc(count + 1, sizeof *bare);

@@ -14,11 +14,11 @@ enum event_type {
     EVENT_NODE_UPSERTED, /* a node joined, or its description changed */
     EVENT_NODE_REMOVED,  /* it is gone, with every task on it (told as lost tasks before) */
     EVENT_GPU_HEALTH,    /* one GPU was lost, or came back */
-    EVENT_NODE_HEALTH,  /* a node went silent, was heard again, is drained by an admin or no more */
-    EVENT_NODE_LISTED,  /* all tasks that a node really runs: what is not listed has gone */
+    EVENT_NODE_HEALTH, /* a node went silent, was heard again, is drained by an admin or no more */
+    EVENT_NODE_LISTED, /* all tasks that a node really runs: what is not listed has gone */
     EVENT_JOB_SUBMITTED,
     EVENT_JOB_CANCELLED,
-    EVENT_JOB_HELD,       /* by its user: it waits until it is released */
+    EVENT_JOB_HELD, /* by its user: it waits until it is released */
     EVENT_JOB_RELEASED,
     EVENT_JOB_CHECKPOINT, /* what it did up to then is not lost when it stops */
     EVENT_TASK_STARTED,   /* with the GPUs really taken */
@@ -110,8 +110,8 @@ enum resource { RES_GPU_MGPU, RES_GPU_BYTES, RES_CPU_MCPU, RES_MEMORY_BYTES, RES
 struct queue_spec {
     const char *name;
     const char *parent; /* "" = the root */
-    const char *order;  /* of the jobs below it; "fair" = its children by share; "" = its parent's */
-    uint32_t weight;    /* of its part of what is beyond the guarantees; 0 = what nobody wants */
+    const char *order; /* of the jobs below it; "fair" = its children by share; "" = its parent's */
+    uint32_t weight;   /* of its part of what is beyond the guarantees; 0 = what nobody wants */
     int64_t guarantee[RES_COUNT];  /* it gets this back when it asks; AMOUNT_NONE = none */
     int64_t limit[RES_COUNT];      /* it never holds more */
     int64_t borrow[RES_COUNT];     /* beyond its guarantee at most so much */
@@ -125,11 +125,11 @@ struct queue_spec {
 /* A priority class. Higher ranks go first. */
 struct class_spec {
     const char *name;
-    uint32_t rank;             /* 0..CLASS_RANK_MAX */
-    uint32_t takes_below;      /* may take from running jobs of classes of a rank below this */
-    bool fixed;                /* its jobs never give way */
-    int64_t grace_us;          /* from being told to stop to being killed */
-    int64_t min_run_us;        /* its jobs do not give way before they ran so long */
+    uint32_t rank;                 /* 0..CLASS_RANK_MAX */
+    uint32_t takes_below;          /* may take from running jobs of classes of a rank below this */
+    bool fixed;                    /* its jobs never give way */
+    int64_t grace_us;              /* from being told to stop to being killed */
+    int64_t min_run_us;            /* its jobs do not give way before they ran so long */
     int64_t user_limit[RES_COUNT]; /* of each user in it, over all queues */
     const char *const *users;      /* [user_count] who may use it; none = everybody */
     uint32_t user_count;

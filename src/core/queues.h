@@ -21,7 +21,7 @@
 
 struct digest;
 
-#define QUEUE_ROOT 0u
+#define QUEUE_ROOT     0u
 #define ROW_QUEUE_NONE UINT32_MAX
 
 struct amounts {

@@ -92,8 +92,8 @@ static int restart(struct sc *sc, struct err *err)
     return 0;
 }
 
-static int of_job(struct sc *sc, const struct scn_action *a, enum event_type type,
-                  const char *what, struct err *err)
+static int of_job(struct sc *sc, const struct scn_action *a, enum event_type type, const char *what,
+                  struct err *err)
 {
     const struct event event = {.type = type, .job_id = (uint64_t)a->job + 1};
 
@@ -405,8 +405,7 @@ static int run_again(const struct scn *scn, bool restart_each_step, const char *
 
     if (rc < 0)
         return rc;
-    if (again.digest != out->digest ||
-        strcmp(text_str(&again.log), text_str(&out->log)) != 0)
+    if (again.digest != out->digest || strcmp(text_str(&again.log), text_str(&out->log)) != 0)
         text_addf(&out->broken, "%s: digest %016llx, not %016llx\n", what,
                   (unsigned long long)again.digest, (unsigned long long)out->digest);
     scenario_result_done(&again);

@@ -35,9 +35,9 @@ static void fail(struct sc *sc, const struct scn_assert *a, const char *is)
 static bool is_of(const struct sc *sc, const struct scn_assert *a, const struct sc_task *task)
 {
     const struct job_spec *spec = &sc->scn->jobs[task->job].spec;
-    const char *queue =
-        spec->queue[0] || !sc->scn->config.rules.default_queue ? spec->queue
-                                                               : sc->scn->config.rules.default_queue;
+    const char *queue = spec->queue[0] || !sc->scn->config.rules.default_queue
+                            ? spec->queue
+                            : sc->scn->config.rules.default_queue;
 
     return a->subject == OF_ALL || (a->subject == OF_NODE && strcmp(task->node, a->name) == 0) ||
            (a->subject == OF_QUEUE && strcmp(queue, a->name) == 0) ||
@@ -77,7 +77,9 @@ static void judge_count(struct sc *sc, const struct scn_assert *a)
 {
     const bool starts = a->claim == CLAIM_STARTS;
     const struct sc_job *j = a->job != SCN_JOB_NONE ? &sc->jobs[a->job] : NULL;
-    const uint32_t is = j ? (starts ? j->starts : j->evictions) : starts ? sc->starts : sc->evictions;
+    const uint32_t is = j        ? (starts ? j->starts : j->evictions)
+                        : starts ? sc->starts
+                                 : sc->evictions;
     struct text text;
 
     if (holds(a->compare, is, a->value))
@@ -128,8 +130,7 @@ static void judge_state(struct sc *sc, const struct scn_assert *a)
     if (state != wanted)
         text_addf(&text, "is %s", row == ROW_NONE ? "not there" : job_state_text(state));
     else if (a->text[0] && !strstr(reason_text(core_job_reason(sc->world.core, row)), a->text))
-        text_addf(&text, "waits because: %s",
-                  reason_text(core_job_reason(sc->world.core, row)));
+        text_addf(&text, "waits because: %s", reason_text(core_job_reason(sc->world.core, row)));
     if (text.used)
         fail(sc, a, text_str(&text));
     text_done(&text);

@@ -15,11 +15,11 @@ struct sc_task {
     uint32_t job; /* of scn->jobs */
     uint32_t task, run;
     enum sc_state state;
-    bool stopping;      /* told to stop */
-    bool told_gone;     /* the core heard that it has gone */
-    const char *node;   /* where it was decided to be, and is unless it takes something else */
+    bool stopping;    /* told to stop */
+    bool told_gone;   /* the core heard that it has gone */
+    const char *node; /* where it was decided to be, and is unless it takes something else */
     uint64_t gpu_mask;
-    int64_t exit_code;  /* with which it goes when `due` */
+    int64_t exit_code; /* with which it goes when `due` */
     int64_t started_us;
 };
 
@@ -36,9 +36,9 @@ enum sc_kind {
 
 struct sc_due {
     enum sc_kind kind;
-    uint32_t row;     /* task; action; job of a checkpoint */
-    uint32_t run;     /* checkpoint: of this start */
-    const char *node; /* that must be heard of, or NULL */
+    uint32_t row;       /* task; action; job of a checkpoint */
+    uint32_t run;       /* checkpoint: of this start */
+    const char *node;   /* that must be heard of, or NULL */
     struct event event; /* DELIVER */
 };
 
@@ -74,16 +74,16 @@ struct sc {
     uint32_t *alive; /* [alive_count] rows of tasks that the core has not heard to be gone */
     uint32_t alive_count, alive_cap;
     struct sc_job *jobs; /* [scn->job_count] */
-    uint32_t *live; /* [live_count] submitted and not ended */
+    uint32_t *live;      /* [live_count] submitted and not ended */
     uint32_t live_count, live_cap;
     struct sc_filter *filters; /* [filter_count] */
     uint32_t filter_count, filter_cap;
-    struct names silent;   /* nodes that ever were silent, */
-    bool *is_silent;       /* [silent count] and whether they are */
+    struct names silent; /* nodes that ever were silent, */
+    bool *is_silent;     /* [silent count] and whether they are */
     uint32_t silent_cap;
-    uint32_t *parked;      /* [parked_count] dues that wait for a node to be heard */
+    uint32_t *parked; /* [parked_count] dues that wait for a node to be heard */
     uint32_t parked_count, parked_cap;
-    struct names nodes;    /* every node there was, */
+    struct names nodes;      /* every node there was, */
     int64_t *node_gpu_bytes; /* with the memory of its GPUs */
     uint32_t node_cap;
     struct arena arena;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scenario_world.c - what really happens: tasks come up, end, die when told to, and are reported. */
+/* scenario_world.c - what really happens: tasks come up, end, die when told to, and are reported.
+ */
 #include <errno.h>
 #include <string.h>
 
@@ -306,8 +307,9 @@ static void hear_stop(struct sc *sc, uint32_t row)
 int sc_checkpoint(struct sc *sc, uint32_t job, int64_t mark_us, struct err *err)
 {
     struct sc_job *j = &sc->jobs[job];
-    struct event event = {.type = EVENT_JOB_CHECKPOINT,
-                          .checkpoint = {(uint64_t)job + 1, mark_us == TIME_NONE ? sc->now_us : mark_us}};
+    struct event event = {
+        .type = EVENT_JOB_CHECKPOINT,
+        .checkpoint = {(uint64_t)job + 1, mark_us == TIME_NONE ? sc->now_us : mark_us}};
 
     (void)err;
     if (mark_us == TIME_NONE)

@@ -28,7 +28,7 @@ struct event_text {
 };
 
 #define AT(member) offsetof(struct event_text, member)
-#define HEAD TEXT("type", type), I64("at_us", at_us)
+#define HEAD       TEXT("type", type), I64("at_us", at_us)
 
 static const struct field time_fields[] = {HEAD};
 static const struct field node_fields[] = {
@@ -237,8 +237,7 @@ static int parse_listed(const struct doc *doc, const struct event_text *text, st
     tasks = arena_alloc(doc->arena, text->tasks->child_count, sizeof *tasks);
     out->listed.node = text->node;
     out->listed.tasks = tasks;
-    for (const struct doc_node *n = doc_first(doc, text->tasks); n && rc == 0;
-         n = doc_next(doc, n))
+    for (const struct doc_node *n = doc_first(doc, text->tasks); n && rc == 0; n = doc_next(doc, n))
         rc = fields_read(doc, n, listed_task_fields, 3, &tasks[out->listed.count++], err);
     return rc;
 }

@@ -7,7 +7,8 @@
 #include "wire/arena.h"
 #include "wire/quote.h"
 
-#define AMOUNT_MAX (INT64_C(1) << 60) /* more than any cluster has, and sums of a few do not wrap */
+#define AMOUNT_MAX (INT64_C(1) << 60) /* more than any cluster has, and sums of a few do not wrap  \
+                                       */
 
 #define AT(member) offsetof(struct rules_doc, member)
 
@@ -24,8 +25,8 @@ const struct field rules_fields[RULES_FIELDS_COUNT] = {
 
 struct rules_doc rules_doc_default(void)
 {
-    return (struct rules_doc){.default_queue = "", .default_class = "", .silent_us = -1,
-                              .share_half_life_us = -1};
+    return (struct rules_doc){
+        .default_queue = "", .default_class = "", .silent_us = -1, .share_half_life_us = -1};
 }
 
 bool rules_doc_is_stated(const struct rules_doc *text)
@@ -84,8 +85,8 @@ static int read_queue(const struct doc *doc, const struct doc_node *node, struct
                       struct err *err)
 {
     struct queue_text text = {.queue = {.parent = "", .order = "", .weight = 1}};
-    int rc = fields_read(doc, node, queue_fields, sizeof queue_fields / sizeof *queue_fields,
-                         &text, err);
+    int rc = fields_read(doc, node, queue_fields, sizeof queue_fields / sizeof *queue_fields, &text,
+                         err);
 
     if (rc < 0)
         return rc;
@@ -155,8 +156,8 @@ static int read_class(const struct doc *doc, const struct doc_node *node, struct
                       struct err *err)
 {
     struct class_text text = {.class = {.grace_us = GRACE_DEFAULT_US}, .preemptible = true};
-    int rc = fields_read(doc, node, class_fields, sizeof class_fields / sizeof *class_fields,
-                         &text, err);
+    int rc = fields_read(doc, node, class_fields, sizeof class_fields / sizeof *class_fields, &text,
+                         err);
 
     if (rc < 0)
         return rc;

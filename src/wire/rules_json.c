@@ -99,16 +99,11 @@ struct queue_json {
 #define AT(member) offsetof(struct queue_json, member)
 
 static const struct field queue_fields[] = {
-    TEXT("name", queue.name),
-    TEXT("parent", queue.parent),
-    TEXT("order", queue.order),
-    U32("weight", queue.weight),
-    NODE("guarantee", guarantee),
-    NODE("limit", limit),
-    NODE("borrow", borrow),
-    NODE("lend", lend),
-    NODE("user_limit", user_limit),
-    U32("user_jobs", queue.user_jobs),
+    TEXT("name", queue.name),         TEXT("parent", queue.parent),
+    TEXT("order", queue.order),       U32("weight", queue.weight),
+    NODE("guarantee", guarantee),     NODE("limit", limit),
+    NODE("borrow", borrow),           NODE("lend", lend),
+    NODE("user_limit", user_limit),   U32("user_jobs", queue.user_jobs),
     TEXTS("users", users, USERS_MAX),
 };
 
@@ -116,8 +111,8 @@ static int parse_queue(const struct doc *doc, const struct doc_node *node, struc
                        struct err *err)
 {
     struct queue_json json = {0};
-    int rc = fields_read(doc, node, queue_fields, sizeof queue_fields / sizeof *queue_fields,
-                         &json, err);
+    int rc = fields_read(doc, node, queue_fields, sizeof queue_fields / sizeof *queue_fields, &json,
+                         err);
 
     if (rc < 0)
         return rc;
@@ -155,8 +150,8 @@ static int parse_class(const struct doc *doc, const struct doc_node *node, struc
                        struct err *err)
 {
     struct class_json json = {0};
-    int rc = fields_read(doc, node, class_fields, sizeof class_fields / sizeof *class_fields,
-                         &json, err);
+    int rc = fields_read(doc, node, class_fields, sizeof class_fields / sizeof *class_fields, &json,
+                         err);
 
     if (rc < 0)
         return rc;
@@ -181,7 +176,8 @@ int rules_parse(const struct doc *doc, const struct rules_text *text, struct rul
     classes = arena_alloc(doc->arena, text->classes->child_count, sizeof *classes);
     out->queues = queues;
     out->classes = classes;
-    for (const struct doc_node *n = doc_first(doc, text->queues); n && rc == 0; n = doc_next(doc, n))
+    for (const struct doc_node *n = doc_first(doc, text->queues); n && rc == 0;
+         n = doc_next(doc, n))
         rc = parse_queue(doc, n, &queues[out->queue_count++], err);
     for (const struct doc_node *n = doc_first(doc, text->classes); n && rc == 0;
          n = doc_next(doc, n))

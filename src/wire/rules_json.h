@@ -22,8 +22,7 @@ struct rules_text {
     NODE("queues", m.queues), TEXT("default_queue", m.rules.default_queue),                        \
         TEXT("root_order", m.rules.root_order), NODE("classes", m.classes),                        \
         TEXT("default_class", m.rules.default_class),                                              \
-        U32("reservation_depth", m.rules.reservation_depth),                                       \
-        I64("silent_us", m.rules.silent_us),                                                       \
+        U32("reservation_depth", m.rules.reservation_depth), I64("silent_us", m.rules.silent_us),  \
         I64("share_half_life_us", m.rules.share_half_life_us)
 
 void rules_format(struct json_out *json, const struct rules_spec *rules);

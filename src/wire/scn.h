@@ -79,17 +79,17 @@ struct scn_action {
     int64_t at_us;
     uint32_t line;
     enum scn_verb verb;
-    uint32_t job;           /* or SCN_JOB_NONE */
-    uint32_t task;          /* or SCN_TASK_ALL */
-    const char *node;       /* or NULL */
-    uint32_t gpu;           /* GPU */
-    uint32_t word;          /* GPU: enum gpu_health; NODE_HEALTH: enum node_health */
-    enum scn_report report; /* DROP, DELAY, TWICE */
-    uint32_t times;         /* DROP, DELAY, TWICE: for so many reports */
-    int64_t delay_us;       /* DELAY */
-    int64_t mark_us;        /* CHECKPOINT; TIME_NONE = when it is taken */
-    int64_t exit_code;      /* EXIT */
-    const struct node_spec *nodes;  /* [node_count] NODE */
+    uint32_t job;                  /* or SCN_JOB_NONE */
+    uint32_t task;                 /* or SCN_TASK_ALL */
+    const char *node;              /* or NULL */
+    uint32_t gpu;                  /* GPU */
+    uint32_t word;                 /* GPU: enum gpu_health; NODE_HEALTH: enum node_health */
+    enum scn_report report;        /* DROP, DELAY, TWICE */
+    uint32_t times;                /* DROP, DELAY, TWICE: for so many reports */
+    int64_t delay_us;              /* DELAY */
+    int64_t mark_us;               /* CHECKPOINT; TIME_NONE = when it is taken */
+    int64_t exit_code;             /* EXIT */
+    const struct node_spec *nodes; /* [node_count] NODE */
     uint32_t node_count;
     const struct rules_spec *rules; /* CONFIG */
 };
@@ -129,9 +129,9 @@ struct scn {
     const char *title;   /* "" unless stated */
     struct config config;
     struct cluster cluster;
-    struct scn_job *jobs;        /* [job_count] */
-    struct scn_action *actions;  /* [action_count] in the order of time, then of lines */
-    struct scn_assert *asserts;  /* [assert_count] */
+    struct scn_job *jobs;            /* [job_count] */
+    struct scn_action *actions;      /* [action_count] in the order of time, then of lines */
+    struct scn_assert *asserts;      /* [assert_count] */
     const struct scn_expect *expect; /* NULL: no log is expected */
     uint32_t job_count, job_cap, action_count, action_cap, assert_count, assert_cap;
     int64_t until_us;
@@ -146,5 +146,5 @@ int scn_read(struct scn_text *text, const struct scn_variant *variant, struct sc
 void scn_done(struct scn *scn);
 
 /* "n1:0-3,5" into a node's name and a mask; -EINVAL with what would be right. */
-int scn_parse_place(struct arena *arena, const char *text, const char **out_node, uint64_t *out_mask,
-                    struct err *err);
+int scn_parse_place(struct arena *arena, const char *text, const char **out_node,
+                    uint64_t *out_mask, struct err *err);

@@ -240,12 +240,12 @@ static int read_config(struct at *at, struct err *err)
     return rc;
 }
 
-static const char *const verb_words[] = {
-    "submit", "cancel", "hold", "release", "checkpoint", "exit",   "lost", "drop",
-    "delay",  "twice",  "gpu",  "node",    "list",       "config", "restart"};
-static const enum scn_verb verbs[] = {
-    SCN_SUBMIT, SCN_CANCEL, SCN_HOLD, SCN_RELEASE, SCN_CHECKPOINT, SCN_EXIT,   SCN_LOST,   SCN_DROP,
-    SCN_DELAY,  SCN_TWICE,  SCN_GPU,  SCN_NODE,    SCN_LIST,       SCN_CONFIG, SCN_RESTART};
+static const char *const verb_words[] = {"submit", "cancel", "hold", "release", "checkpoint",
+                                         "exit",   "lost",   "drop", "delay",   "twice",
+                                         "gpu",    "node",   "list", "config",  "restart"};
+static const enum scn_verb verbs[] = {SCN_SUBMIT, SCN_CANCEL, SCN_HOLD, SCN_RELEASE, SCN_CHECKPOINT,
+                                      SCN_EXIT,   SCN_LOST,   SCN_DROP, SCN_DELAY,   SCN_TWICE,
+                                      SCN_GPU,    SCN_NODE,   SCN_LIST, SCN_CONFIG,  SCN_RESTART};
 
 static int read_verb(struct at *at, struct err *err)
 {

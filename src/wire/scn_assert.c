@@ -185,20 +185,21 @@ static const char *join(struct scn_reader *r, const struct scn_line *line)
 
 int scn_read_assert(struct scn_reader *r, const struct scn_line *line, struct err *err)
 {
-    static const char *const words[CLAIM_COUNT] = {
-        [CLAIM_EVICTIONS] = "evictions", [CLAIM_STARTS] = "starts",
-        [CLAIM_STARTED] = "started",     [CLAIM_NEVER_RUNNING] = "never-running",
-        [CLAIM_ENDED] = "ended",         [CLAIM_RUNNING] = "running",
-        [CLAIM_PENDING] = "pending",     [CLAIM_USED] = "used",
-        [CLAIM_DIGEST_STABLE] = "digest-stable"};
-    struct claim c = {.r = r,
-                      .line = line,
-                      .at = 2,
-                      .out = {.line = line->number,
-                              .job = SCN_JOB_NONE,
-                              .name = "",
-                              .at_us = TIME_NONE,
-                              .text = ""}};
+    static const char *const words[CLAIM_COUNT] = {[CLAIM_EVICTIONS] = "evictions",
+                                                   [CLAIM_STARTS] = "starts",
+                                                   [CLAIM_STARTED] = "started",
+                                                   [CLAIM_NEVER_RUNNING] = "never-running",
+                                                   [CLAIM_ENDED] = "ended",
+                                                   [CLAIM_RUNNING] = "running",
+                                                   [CLAIM_PENDING] = "pending",
+                                                   [CLAIM_USED] = "used",
+                                                   [CLAIM_DIGEST_STABLE] = "digest-stable"};
+    struct claim c = {
+        .r = r,
+        .line = line,
+        .at = 2,
+        .out = {
+            .line = line->number, .job = SCN_JOB_NONE, .name = "", .at_us = TIME_NONE, .text = ""}};
     int rc = scn_word(r, line, line->count > 1 ? line->words[1] : "", words, CLAIM_COUNT, err);
 
     if (rc < 0)

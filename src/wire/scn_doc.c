@@ -23,9 +23,9 @@ static enum scn_shape shape_of(const char *field)
     static const struct {
         const char *field;
         enum scn_shape shape;
-    } shapes[] = {{"guarantee", SHAPE_MAP},   {"limit", SHAPE_MAP},  {"borrow", SHAPE_MAP},
-                  {"lend", SHAPE_MAP},        {"labels", SHAPE_MAP}, {"user-limit", SHAPE_MAP},
-                  {"models", SHAPE_LIST},     {"users", SHAPE_LIST}, {"order-options", SHAPE_LIST},
+    } shapes[] = {{"guarantee", SHAPE_MAP}, {"limit", SHAPE_MAP},  {"borrow", SHAPE_MAP},
+                  {"lend", SHAPE_MAP},      {"labels", SHAPE_MAP}, {"user-limit", SHAPE_MAP},
+                  {"models", SHAPE_LIST},   {"users", SHAPE_LIST}, {"order-options", SHAPE_LIST},
                   {"group", SHAPE_MORE}};
 
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
@@ -104,9 +104,9 @@ int64_t scn_doc_map(struct doc *doc, uint32_t parent, const char *key, const str
 /* ---- configuration ---- */
 
 static const char *const settings[] = {
-    "placement",         "order",           "seed",          "order-options", "migrate-wait",
-    "migrate-gain",      "nodes-max",       "jobs-max",      "default-queue", "default-class",
-    "reservation-depth", "share-half-life", "node-silent",   "queue",         "class",
+    "placement",         "order",           "seed",        "order-options", "migrate-wait",
+    "migrate-gain",      "nodes-max",       "jobs-max",    "default-queue", "default-class",
+    "reservation-depth", "share-half-life", "node-silent", "queue",         "class",
 };
 
 bool scn_is_setting(const struct scn_line *line)
@@ -378,10 +378,9 @@ int scn_read_job(struct scn_reader *r, const struct scn_line *line, struct scn_j
                  struct err *err)
 {
     const uint32_t first = scn_line_verb(line) + 2;
-    struct behaviour_text text = {.behaviour = {.runs_us = SCN_FOREVER,
-                                                .exit_on_stop = SCN_EXIT_STOPPED,
-                                                .takes = ""},
-                                  .skew = "0s"};
+    struct behaviour_text text = {
+        .behaviour = {.runs_us = SCN_FOREVER, .exit_on_stop = SCN_EXIT_STOPPED, .takes = ""},
+        .skew = "0s"};
     int rc = read_spec(r, line, first, &out->spec, err);
 
     if (rc == 0)

@@ -100,8 +100,8 @@ static int parse_gpus(const char *text, uint64_t *out)
     return 0;
 }
 
-int scn_parse_place(struct arena *arena, const char *text, const char **out_node, uint64_t *out_mask,
-                    struct err *err)
+int scn_parse_place(struct arena *arena, const char *text, const char **out_node,
+                    uint64_t *out_mask, struct err *err)
 {
     const char *colon = strrchr(text, ':');
 

@@ -138,8 +138,8 @@ static int begin_variant(struct reader *r, const struct scn_line *line, struct e
     for (uint32_t i = 0; i < text->variant_count; i++)
         if (strcmp(text->variants[i].name, variant.name) == 0)
             return scn_error(text->name, line->number, err, -EEXIST,
-                             "variant %s is there twice, see line %u",
-                             quote_of(variant.name).text, text->variants[i].number);
+                             "variant %s is there twice, see line %u", quote_of(variant.name).text,
+                             text->variants[i].number);
     if (text->variant_count == SCN_VARIANTS_MAX)
         return scn_error(text->name, line->number, err, -ERANGE, "more than %u variants",
                          SCN_VARIANTS_MAX);
@@ -186,7 +186,8 @@ static int take_line(struct reader *r, const struct scn_line *line, struct err *
     if (is_word(line, "end"))
         return end_something(r, line, err);
     vec_push(lines->items, lines->count, lines->cap, *line);
-    if (is_word(line, "at") && line->count > 2 && strcmp(line->words[line->count - 1], "config") == 0) {
+    if (is_word(line, "at") && line->count > 2 &&
+        strcmp(line->words[line->count - 1], "config") == 0) {
         r->block = BLOCK_CONFIG;
         r->block_line = line->number;
         r->config = (struct scn_lines){0};

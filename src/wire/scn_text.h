@@ -68,6 +68,5 @@ int scn_text_lines(struct scn_text *text, const struct scn_variant *variant, str
 /* Which word says what the line is about: past "at TIME" and what repeats it. */
 uint32_t scn_line_verb(const struct scn_line *line);
 
-__attribute__((format(printf, 5, 6))) int scn_error(const char *name, uint32_t number,
-                                                    struct err *err, int code, const char *fmt,
-                                                    ...);
+__attribute__((format(printf, 5, 6))) int
+scn_error(const char *name, uint32_t number, struct err *err, int code, const char *fmt, ...);

@@ -137,10 +137,10 @@ int scn_text_lines(struct scn_text *text, const struct scn_variant *variant, str
 {
     int rc = 0;
 
-    *out = (struct scn_lines){.items = mem_copy(text->lines.items, text->lines.count,
-                                                sizeof *text->lines.items),
-                              .count = text->lines.count,
-                              .cap = text->lines.count};
+    *out = (struct scn_lines){
+        .items = mem_copy(text->lines.items, text->lines.count, sizeof *text->lines.items),
+        .count = text->lines.count,
+        .cap = text->lines.count};
     for (uint32_t i = 0; variant && i < variant->lines.count && rc == 0; i++) {
         const struct scn_line *line = &variant->lines.items[i];
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* strict_fields.h - private to the readers of what machines wrote: rows of tables of fields that
- * are all required, with whole numbers of any size. AT(member) is the offset in the caller's struct;
- * each table defines it. */
+ * are all required, with whole numbers of any size. AT(member) is the offset in the caller's
+ * struct; each table defines it. */
 #pragma once
 #include "wire/fields.h"
 
