@@ -100,6 +100,20 @@ static bool is_wanted(const struct scenario_args *args, const char *variant)
     return !args->variant || strcmp(args->variant, variant) == 0;
 }
 
+/* Mistakes of any part of the file come before the first result. */
+static int check_all(struct scn_text *text, struct err *err)
+{
+    struct scn scn;
+    int rc = 0;
+
+    for (uint32_t i = 0; i <= text->variant_count && rc == 0; i++) {
+        rc = scn_read(text, i > 0 ? &text->variants[i - 1] : NULL, &scn, err);
+        if (rc == 0)
+            scn_done(&scn);
+    }
+    return rc;
+}
+
 static int play_all(struct scenario_args *args, struct scn_text *text, struct scenario_edits *edits,
                     struct err *err)
 {
@@ -122,7 +136,8 @@ static int play_file(struct scenario_args *args, const char *path, struct err *e
     if (rc < 0)
         return rc;
     args->played = 0;
-    rc = play_all(args, &text, &edits, err);
+    rc = check_all(&text, err);
+    rc = rc < 0 ? rc : play_all(args, &text, &edits, err);
     if (rc == 0 && args->update)
         rc = scenario_edits_write(&edits, path, err);
     scenario_edits_done(&edits);

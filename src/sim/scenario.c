@@ -15,7 +15,14 @@
 
 /* ---- telling the core ---- */
 
-/* The core says no: that is part of the log, unless it only does not know the job any more. */
+static bool is_report(enum event_type type)
+{
+    return type == EVENT_TASK_STARTED || type == EVENT_TASK_EXITED || type == EVENT_TASK_LOST ||
+           type == EVENT_JOB_CHECKPOINT;
+}
+
+/* The core says no: that is part of the log, unless a report comes when its job is gone or waits
+ * again. 1: it said no. */
 int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_t job,
              struct err *err)
 {
@@ -27,11 +34,11 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
     rc = world_apply(&sc->world, &told, &detail);
     if (rc == -EIO || rc == -ENOSPC)
         return err_set(err, rc, "%s", detail.text);
-    if (rc < 0 && (rc != -ENOENT || job == SCN_JOB_NONE))
+    if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
         sc_log(sc, "refused %s%s%s: %s", what, job != SCN_JOB_NONE ? " " : "",
                job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "", detail.text);
     sc_watch(sc);
-    return rc < 0 && event->type == EVENT_JOB_SUBMITTED ? 1 : 0;
+    return rc < 0;
 }
 
 static const char *end_of(const struct sc_job *j)
@@ -97,7 +104,7 @@ static int of_job(struct sc *sc, const struct scn_action *a, enum event_type typ
 {
     const struct event event = {.type = type, .job_id = (uint64_t)a->job + 1};
 
-    if (a->verb == SCN_CANCEL && !sc->jobs[a->job].ended)
+    if (a->verb == SCN_CANCEL && sc->jobs[a->job].submitted && !sc->jobs[a->job].ended)
         sc->jobs[a->job].cancelled = true;
     return sc_apply(sc, &event, what, a->job, err);
 }
@@ -118,7 +125,7 @@ static int act_on_node(struct sc *sc, const struct scn_action *a, struct err *er
                                .gpu = {a->node, a->gpu, (enum gpu_health)a->word}};
     }
     rc = rc < 0 ? rc : sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
-    if (a->verb == SCN_NODE_HEALTH && (a->word == NODE_SILENT || a->word == NODE_HEARD))
+    if (rc == 0 && a->verb == SCN_NODE_HEALTH && (a->word == NODE_SILENT || a->word == NODE_HEARD))
         sc_set_silent(sc, a->node, a->word == NODE_SILENT);
     return rc;
 }
@@ -127,7 +134,7 @@ static int join_nodes(struct sc *sc, const struct node_spec *nodes, uint32_t cou
 {
     int rc = 0;
 
-    for (uint32_t i = 0; i < count && rc == 0; i++) {
+    for (uint32_t i = 0; i < count && rc >= 0; i++) {
         const struct event event = {.type = EVENT_NODE_UPSERTED, .node = nodes[i]};
 
         sc_know_node(sc, &nodes[i]);
@@ -254,13 +261,13 @@ static int take_due(struct sc *sc, struct err *err)
     struct heap_item item;
     int rc = 0;
 
-    while (rc == 0 && heap_peek(&sc->heap, &item) && item.key <= sc->now_us) {
+    while (rc >= 0 && heap_peek(&sc->heap, &item) && item.key <= sc->now_us) {
         heap_pop(&sc->heap, &item);
         rc = sc->dues[item.id].kind == SC_ACTION
                  ? act(sc, &sc->scn->actions[sc->dues[item.id].row], err)
                  : sc_handle(sc, item.id, err);
     }
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 static bool is_due(const struct sc *sc)

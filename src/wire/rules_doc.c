@@ -7,8 +7,9 @@
 #include "wire/arena.h"
 #include "wire/quote.h"
 
-#define AMOUNT_MAX (INT64_C(1) << 60) /* more than any cluster has, and sums of a few do not wrap  \
-                                       */
+#define AMOUNT_MAX                                                                                 \
+    (INT64_C(1) << 60) /* more than any cluster has, and sums of a few do not wrap                 \
+                        */
 
 #define AT(member) offsetof(struct rules_doc, member)
 

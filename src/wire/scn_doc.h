@@ -31,7 +31,7 @@ int64_t scn_doc_map(struct doc *doc, uint32_t parent, const char *key, const str
 int64_t scn_doc_text(struct doc *doc, uint32_t map, const char *key, const char *text,
                      uint32_t line, struct err *err);
 
-/* Settings, queues and classes; *used counts the lines that are of this kind. */
+/* Settings, queues and classes; lines of other kinds are passed by. */
 bool scn_is_setting(const struct scn_line *line);
 int scn_read_config(struct scn_reader *r, const struct scn_line *lines, uint32_t count,
                     struct config *out, struct err *err);
