@@ -94,7 +94,8 @@ static void walk_table(const char *const *a, uint32_t n, const char *const *b, u
     for (i = j = 0; i < n || j < m;) {
         if (i < n && j < m && strcmp(a[i], b[j]) == 0) {
             add_op(ops, OP_KEEP);
-            i++, j++;
+            i++;
+            j++;
         } else if (i < n && (j == m || table[(i + 1) * row + j] >= table[i * row + j + 1])) {
             add_op(ops, OP_DROP);
             i++;
