@@ -65,7 +65,7 @@ void scn_text_done(struct scn_text *text);
 int scn_text_lines(struct scn_text *text, const struct scn_variant *variant, struct scn_lines *out,
                    struct err *err);
 
-/* Which word says what the line is about: past "at TIME" and what repeats it. */
+/* Which word says what the line is about: past "at TIME" and what repeats it; at most its count. */
 uint32_t scn_line_verb(const struct scn_line *line);
 
 __attribute__((format(printf, 5, 6))) int

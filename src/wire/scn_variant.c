@@ -19,7 +19,7 @@ uint32_t scn_line_verb(const struct scn_line *line)
         if (strncmp(line->words[verb], "every=", 6) != 0 &&
             strncmp(line->words[verb], "times=", 6) != 0)
             break;
-    return verb;
+    return verb < line->count ? verb : line->count; /* "at" alone */
 }
 
 /* Of how many words from the verb on is the name of what the line states: 0 = it states an event,
