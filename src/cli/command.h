@@ -4,8 +4,9 @@
 
 struct err;
 
-#define EXIT_OK    0
-#define EXIT_USAGE 2 /* the run failed: one line on standard error says why */
+#define EXIT_OK      0
+#define EXIT_DIFFERS 1 /* berth scenario: something is not as expected */
+#define EXIT_USAGE   2 /* the run failed: one line on standard error says why */
 
 struct command {
     const char *name;
@@ -18,4 +19,5 @@ void command_complain(const char *command, const struct err *err);
 
 int cmd_sim(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_scenario(int argc, char **argv);
 int cmd_bench(int argc, char **argv);

@@ -9,6 +9,7 @@
 static const struct command commands[] = {
     {"sim", "schedule a trace on a cluster, and show how well", cmd_sim},
     {"replay", "take the recorded events of a run again", cmd_replay},
+    {"scenario", "play what happens on a small cluster, and compare what is decided", cmd_scenario},
     {"bench", "measure placements per second", cmd_bench},
 };
 

@@ -52,6 +52,7 @@ void core_free(struct core *core); /* takes NULL */
  *   -EEXIST  a job with this id is known
  *   -ENOENT  no such node, job or task
  *   -ENOSPC  a limit of the configuration is reached
+ *   -ENOTSUP what this version does not do yet (err names it)
  *   -EBUSY   a node description shrinks below what is used on it */
 int core_apply(struct core *core, const struct event *event, struct err *err);
 

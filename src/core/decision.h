@@ -9,13 +9,22 @@
 #include "core/job.h"
 
 enum decision_type {
-    DECISION_START,  /* start all tasks of the job at their places */
-    DECISION_STOP,   /* tell all tasks of the job to stop */
-    DECISION_REJECT, /* the job can never run here: it is gone */
-    DECISION_NOTE,   /* why jobs of this request wait, when that changed */
+    DECISION_START,   /* start these tasks at their places: all of the job's, or more of them */
+    DECISION_STOP,    /* tell these tasks to stop: all of the job's, or some of them */
+    DECISION_REJECT,  /* no configuration of this cluster could ever run the job: it is gone */
+    DECISION_NOTE,    /* why jobs of this request wait, when that changed */
+    DECISION_RESERVE, /* the waiting job starts at at_us at the latest, if jobs end as expected;
+                       * when that is new, later or earlier, or no more (at_us TIME_NONE) */
+    DECISION_ATTEND,  /* tasks of the job should have been killed long ago, but are still there:
+                       * their nodes need a person */
 };
 
-enum stop_mode { STOP_PREEMPT, STOP_CANCEL };
+enum stop_mode {
+    STOP_PREEMPT, /* it waits again */
+    STOP_CANCEL,  /* it is over: cancelled, or a task of it failed */
+    STOP_LIMIT,   /* it is over: it ran for its time limit */
+    STOP_SHRINK,  /* only these tasks; the job goes on */
+};
 
 struct task_place {
     uint32_t task; /* index in the job */
@@ -27,11 +36,17 @@ struct task_place {
 struct decision {
     enum decision_type type;
     uint64_t job_id;
-    uint32_t job;         /* row */
+    uint32_t job;         /* row; ROW_NONE: REJECT */
+    uint32_t run;         /* START, STOP: counts the starts of the job, from 1 */
     uint32_t layout;      /* START: index in the job's list of layouts */
     enum stop_mode mode;  /* STOP */
     enum reason reason;   /* REJECT, NOTE, STOP: why */
-    uint32_t place_first; /* START: rows of decisions.places */
+    const char *queue;    /* NOTE, REJECT: whose limit it is, or NULL */
+    uint64_t for_job;     /* STOP: the job that needs the room, JOB_NONE; RESERVE: the running job
+                           * that made the start later than it was said, JOB_NONE */
+    int64_t grace_us;     /* STOP: until it is to be killed */
+    int64_t at_us;        /* RESERVE: when it starts */
+    uint32_t place_first; /* START, STOP, RESERVE, ATTEND: rows of decisions.places */
     uint32_t place_count;
 };
 

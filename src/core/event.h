@@ -14,12 +14,18 @@ enum event_type {
     EVENT_NODE_UPSERTED, /* a node joined, or its description changed */
     EVENT_NODE_REMOVED,  /* it is gone, with every task on it (told as lost tasks before) */
     EVENT_GPU_HEALTH,    /* one GPU was lost, or came back */
+    EVENT_NODE_HEALTH, /* a node went silent, was heard again, is drained by an admin or no more */
+    EVENT_NODE_LISTED, /* all tasks that a node really runs: what is not listed has gone */
     EVENT_JOB_SUBMITTED,
     EVENT_JOB_CANCELLED,
-    EVENT_TASK_STARTED, /* with the GPUs really taken */
-    EVENT_TASK_EXITED,  /* of itself, or as it was told to */
-    EVENT_TASK_LOST,    /* with its node or GPU; the job waits again */
-    EVENT_JOB_PROGRESS, /* an oracle says what is left (simulator only) */
+    EVENT_JOB_HELD, /* by its user: it waits until it is released */
+    EVENT_JOB_RELEASED,
+    EVENT_JOB_CHECKPOINT, /* what it did up to then is not lost when it stops */
+    EVENT_TASK_STARTED,   /* with the GPUs really taken */
+    EVENT_TASK_EXITED,    /* of itself, or as it was told to */
+    EVENT_TASK_LOST,      /* with its node or GPU; the job waits again */
+    EVENT_JOB_PROGRESS,   /* an oracle says what is left (simulator only) */
+    EVENT_CONFIG_CHANGED, /* queues, classes and rules that hold from now on, whole */
     EVENT_TIME_PASSED,
     EVENT_STEPPED, /* a mark in event files: the core was stepped here */
     EVENT_TYPE_COUNT,
@@ -60,18 +66,94 @@ struct job_layout_spec {
     uint32_t apart;        /* 1: each task on a node of its own; 0: as it comes */
 };
 
+/* When a job that this one depends on has ended so, it may start. */
+enum after_end { AFTER_OK, AFTER_ANY, AFTER_FAILED, AFTER_COUNT };
+
+struct job_after {
+    uint64_t job_id;
+    enum after_end end;
+};
+
 struct job_spec {
     uint64_t id;       /* unique for ever */
     const char *queue; /* "" = the default queue */
     const char *user;  /* "" = unknown */
     const char *name;  /* "" = unknown; jobs of one name are expected to be alike */
+    const char *class; /* priority class, "" = the default one */
     const struct job_layout_spec *layouts; /* [layout_count] most wanted first, 1.. */
     uint32_t layout_count;
-    int64_t remaining_us; /* what an oracle knows of its run time, -1 = unknown */
+    uint32_t tasks_min;   /* elastic, service: it may run with so few of its tasks; 0 = all */
+    bool service;         /* it never ends by itself; tasks_min is its min available */
+    bool held;            /* it waits until it is released */
+    bool fixed;           /* it never gives way, whatever its class */
+    uint32_t retries;     /* how often it may start again after a task of it failed */
     int64_t deadline_us;  /* when it should have ended, on the core's clock; 0 = none */
+    int64_t limit_us;     /* run time at most, then it is told to stop; 0 = none */
+    int64_t grace_us;     /* from being told to stop to being killed; -1 = that of its class */
+    int64_t min_run_us;   /* it does not give way before; -1 = that of its class */
+    const char *array;    /* jobs of one array, "" = none */
+    uint32_t array_limit; /* of which at most so many run at a time; 0 = all */
+    const struct job_after *after; /* [after_count] it waits for all of these */
+    uint32_t after_count;          /* 0..JOB_AFTER_MAX */
+    int64_t remaining_us;          /* what an oracle knows of its run time, -1 = unknown */
 };
 
 enum gpu_health { GPU_HEALTHY, GPU_LOST };
+enum node_health { NODE_HEARD, NODE_SILENT, NODE_DRAINED, NODE_UNDRAINED, NODE_HEALTH_COUNT };
+
+/* ---- configuration ---- */
+
+enum resource { RES_GPU_MGPU, RES_GPU_BYTES, RES_CPU_MCPU, RES_MEMORY_BYTES, RES_COUNT };
+
+#define AMOUNT_NONE INT64_MAX /* not named: no bound */
+
+struct queue_spec {
+    const char *name;
+    const char *parent; /* "" = the root */
+    const char *order; /* of the jobs below it; "fair" = its children by share; "" = its parent's */
+    uint32_t weight;   /* of its part of what is beyond the guarantees; 0 = what nobody wants */
+    int64_t guarantee[RES_COUNT];  /* it gets this back when it asks; AMOUNT_NONE = none */
+    int64_t limit[RES_COUNT];      /* it never holds more */
+    int64_t borrow[RES_COUNT];     /* beyond its guarantee at most so much */
+    int64_t lend[RES_COUNT];       /* of its guarantee others may use at most so much */
+    int64_t user_limit[RES_COUNT]; /* of each user in it; leaf queues only */
+    uint32_t user_jobs;            /* unfinished jobs of each user in it; 0 = no bound */
+    const char *const *users;      /* [user_count] who may submit to it; none = everybody */
+    uint32_t user_count;
+};
+
+/* A priority class. Higher ranks go first. */
+struct class_spec {
+    const char *name;
+    uint32_t rank;                 /* 0..CLASS_RANK_MAX */
+    uint32_t takes_below;          /* may take from running jobs of classes of a rank below this */
+    bool fixed;                    /* its jobs never give way */
+    int64_t grace_us;              /* from being told to stop to being killed */
+    int64_t min_run_us;            /* its jobs do not give way before they ran so long */
+    int64_t user_limit[RES_COUNT]; /* of each user in it, over all queues */
+    const char *const *users;      /* [user_count] who may use it; none = everybody */
+    uint32_t user_count;
+};
+
+struct rules_spec {
+    const struct queue_spec *queues; /* [queue_count] parents first; none = one queue for all */
+    uint32_t queue_count;
+    const char *default_queue; /* of jobs that name none; "" = they are refused, if queues exist */
+    const char *root_order;    /* "fair" or an order; "" = the core's own */
+    const struct class_spec *classes; /* [class_count] none = high, medium and low */
+    uint32_t class_count;
+    const char *default_class;  /* "" = medium if there is one, else the first */
+    uint32_t reservation_depth; /* 0: who does not fit is passed by; 1: EASY; RESERVE_ALL */
+    int64_t silent_us;          /* a node is lost when it was silent for so long */
+    int64_t share_half_life_us; /* of what counts as used by a queue or user; 0 = only now */
+};
+
+/* A task that a node really runs. */
+struct listed_task {
+    uint64_t job_id;
+    uint32_t task;
+    uint32_t run;
+};
 
 struct event {
     enum event_type type;
@@ -85,10 +167,25 @@ struct event {
             enum gpu_health health;
         } gpu;               /* GPU_HEALTH */
         struct job_spec job; /* JOB_SUBMITTED */
-        uint64_t job_id;     /* JOB_CANCELLED */
+        struct {
+            const char *node;
+            enum node_health health;
+        } node_health; /* NODE_HEALTH */
+        struct {
+            const char *node;
+            const struct listed_task *tasks; /* [count] */
+            uint32_t count;
+        } listed;                /* NODE_LISTED */
+        struct rules_spec rules; /* CONFIG_CHANGED */
+        uint64_t job_id;         /* JOB_CANCELLED, JOB_HELD, JOB_RELEASED */
+        struct {
+            uint64_t job_id;
+            int64_t mark_us; /* what was done up to this time is saved */
+        } checkpoint;        /* JOB_CHECKPOINT */
         struct {
             uint64_t job_id;
             uint32_t task;     /* index in the job, 0.. */
+            uint32_t run;      /* of which start of the job, as decided; 0 = the present one */
             const char *node;  /* TASK_STARTED: where; "" = as decided */
             uint64_t gpu_mask; /* TASK_STARTED: GPUs really taken, with `node` */
             int32_t exit_code; /* TASK_EXITED: 0 = well */

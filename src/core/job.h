@@ -75,6 +75,7 @@ struct job {
                               * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
+    uint32_t run; /* counts its starts; what is heard of an earlier one is of no account */
     enum reason reason;
     uint32_t active_at; /* where it is in jobs.active, while it holds GPUs */
 };

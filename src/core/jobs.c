@@ -200,6 +200,7 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_u64(t, &job->claimant);
     times_walk(job, t);
     tape_u32(t, &job->preemptions);
+    tape_u32(t, &job->run);
     tape_enum(t, job->reason, REASON_COUNT - 1, "reason of a job");
     tasks_walk(j, row, limits, t);
 }

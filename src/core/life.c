@@ -88,7 +88,9 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
         .type = DECISION_START,
         .job_id = row->id,
         .job = job,
+        .run = row->run,
         .layout = row->layout,
+        .for_job = JOB_NONE,
         .place_first = out->place_count,
         .place_count = row->task_count,
     };
@@ -131,6 +133,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     row->reason = REASON_NONE;
     row->moving = false;
     row->layout = layout;
+    row->run++;
     add_tasks(core, job, mark, core->trial.count - mark);
     decide_start(core, job, out);
 }
@@ -144,7 +147,9 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
         .type = DECISION_STOP,
         .job_id = row->id,
         .job = job,
+        .run = row->run,
         .mode = mode,
+        .for_job = row->claimant,
         .reason = row->cancelled ? REASON_CANCELLED
                   : row->failed  ? REASON_FAILED
                   : row->lost    ? REASON_LOST

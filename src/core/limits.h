@@ -13,3 +13,11 @@
 #define NODES_MAX          (1u << 22)
 #define TIME_US_MAX        (1LL << 60) /* of the clock: 36,000 years */
 #define JOBS_MAX           (1u << 24)  /* jobs that are not finished yet */
+#define QUEUES_MAX         4096u       /* of one configuration */
+#define QUEUE_DEPTH_MAX    16          /* levels of queues below the root */
+#define CLASSES_MAX        64u
+#define CLASS_RANK_MAX     1000000u
+#define QUEUE_WEIGHT_MAX   1000000u
+#define USERS_MAX          4096u      /* named by one queue or class */
+#define JOB_AFTER_MAX      64u        /* jobs that one job waits for */
+#define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one */

@@ -93,6 +93,19 @@ static bool gpus_suffice(const struct core *core, const struct layout *layout)
     return whole <= core->index.whole_free;
 }
 
+/* For the reason only. A draw would change the policy's state, so there the answer is no. */
+static bool some_task_fits(struct core *core, const struct layout *layout)
+{
+    struct candidate best;
+
+    if (core->placement->tie == TIE_RANDOM_NODE)
+        return false;
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        if (shortlist_best(core, core->shapes.groups[layout->first_group + g].shape, &best))
+            return true;
+    return false;
+}
+
 /* Larger tasks have fewer places, so their groups go first. */
 static bool is_larger(const struct shape *a, const struct shape *b)
 {
@@ -180,8 +193,10 @@ bool place_layout(struct core *core, const struct layout *layout, enum reason *o
     bool any = false, done;
 
     *out_reason = REASON_ROOM;
-    if (!gpus_suffice(core, layout))
+    if (!gpus_suffice(core, layout)) {
+        *out_reason = some_task_fits(core, layout) ? REASON_GANG : REASON_ROOM;
         return false;
+    }
     order_groups(core, layout, &groups);
     done = place_greedy(core, &groups, layout->apart, &any);
     if (layout->apart)

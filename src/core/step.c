@@ -43,6 +43,7 @@ static void note(struct core *core, struct decisions *out)
             .job_id = row->id,
             .job = bucket->heap[0].job,
             .reason = bucket->reason,
+            .for_job = JOB_NONE,
         };
 
         if (bucket->told == bucket->reason)

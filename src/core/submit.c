@@ -52,6 +52,35 @@ static int layout_check(const struct job_layout_spec *layout, struct err *err)
     return 0;
 }
 
+/* What the formats have and the core does not yet do is refused, so that nobody relies on it. */
+static int later_check(const struct job_spec *spec, struct err *err)
+{
+    const struct {
+        const char *field;
+        bool stated;
+    } later[] = {
+        {"class", spec->class != NULL && spec->class[0] != '\0'},
+        {"tasks_min", spec->tasks_min != 0},
+        {"service", spec->service},
+        {"held", spec->held},
+        {"fixed", spec->fixed},
+        {"retries", spec->retries != 0},
+        {"limit_us", spec->limit_us != 0},
+        {"grace_us", spec->grace_us > 0},
+        {"min_run_us", spec->min_run_us > 0},
+        {"array", spec->array != NULL && spec->array[0] != '\0'},
+        {"array_limit", spec->array_limit != 0},
+        {"after", spec->after_count != 0},
+    };
+
+    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
+        if (later[i].stated)
+            return err_set(err, -ENOTSUP,
+                           "job %llu: %s: this version of berth does not act on it yet",
+                           (unsigned long long)spec->id, later[i].field);
+    return 0;
+}
+
 static int job_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     if (spec->id == JOB_NONE)
@@ -61,6 +90,8 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     if (core->jobs.live >= core->jobs_max)
         return err_set(err, -ENOSPC, "job %llu: there are %u jobs already, the limit",
                        (unsigned long long)spec->id, core->jobs_max);
+    if (later_check(spec, err) < 0)
+        return -ENOTSUP;
     if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
         return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
                        (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);

@@ -9,7 +9,8 @@
 #include "core/ledger.h"
 #include "core/life.h"
 
-/* The job and task that an event speaks of; the job must be on GPUs. */
+/* The job and task that an event speaks of; the job must be on GPUs. 1: of this run of the job, 0:
+ * of an earlier one, which is of no account any more. */
 static int find_task(const struct core *core, const struct event *event, uint32_t *out_job,
                      struct err *err)
 {
@@ -18,13 +19,19 @@ static int find_task(const struct core *core, const struct event *event, uint32_
 
     if (job == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", id);
+    if (event->task.run > core->jobs.rows[job].run)
+        return err_set(err, -ENOENT, "job %llu: run %u: it was started %u times", id,
+                       event->task.run, core->jobs.rows[job].run);
+    if (event->task.run != 0 &&
+        (event->task.run < core->jobs.rows[job].run || core->jobs.rows[job].state == JOB_PENDING))
+        return 0;
     if (core->jobs.rows[job].state == JOB_PENDING)
         return err_set(err, -ENOENT, "job %llu: is not running", id);
     if (event->task.task >= core->jobs.rows[job].task_count)
         return err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id, event->task.task,
                        core->jobs.rows[job].task_count);
     *out_job = job;
-    return 0;
+    return 1;
 }
 
 /* ---- started ---- */
@@ -95,7 +102,7 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
     uint32_t job, node;
     int rc = find_task(core, event, &job, err);
 
-    if (rc < 0)
+    if (rc <= 0)
         return rc;
     row = &core->jobs.rows[job];
     task = job_task(core, row, event->task.task);
@@ -119,8 +126,8 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
     uint32_t job;
     const int rc = find_task(core, event, &job, err);
 
-    if (rc < 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
-        return rc;
+    if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
+        return rc < 0 ? rc : 0;
     task_has_started(core, job, event->task.task); /* though nobody said so */
     if (event->task.exit_code != 0) {
         core->jobs.rows[job].failed = true;
@@ -135,8 +142,8 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
     uint32_t job;
     const int rc = find_task(core, event, &job, err);
 
-    if (rc < 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
-        return rc;
+    if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
+        return rc < 0 ? rc : 0;
     core->jobs.rows[job].lost = true;
     job_unsettle(core, job);
     job_task_left(core, job, event->task.task);

@@ -11,6 +11,16 @@ int64_t core_now_us(const struct core *core)
     return core->now_us;
 }
 
+const struct placement_policy *core_placement(const struct core *core)
+{
+    return core->placement;
+}
+
+const struct order_policy *core_order(const struct core *core)
+{
+    return core->order;
+}
+
 const char *core_name(const struct core *core, uint32_t name)
 {
     return names_text(&core->names, name);

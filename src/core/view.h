@@ -12,6 +12,8 @@
 struct core;
 
 int64_t core_now_us(const struct core *core);
+const struct placement_policy *core_placement(const struct core *core);
+const struct order_policy *core_order(const struct core *core);
 const char *core_name(const struct core *core, uint32_t name); /* text of a name id */
 
 const struct job *core_job(const struct core *core, uint32_t job); /* row of a live job */

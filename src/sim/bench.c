@@ -110,7 +110,10 @@ static double draw_exponential(struct rng *rng)
 static int exit_job(struct bench *b, uint32_t job, struct err *err)
 {
     const struct event event = {
-        .type = EVENT_TASK_EXITED, .at_us = b->now_us, .task = {(uint64_t)job, 0, "", 0, 0}};
+        .type = EVENT_TASK_EXITED,
+        .at_us = b->now_us,
+        .task = {.job_id = (uint64_t)job, .node = ""},
+    };
 
     b->held_mgpu -= b->mgpu[job];
     return apply(b, &event, err);
@@ -149,7 +152,10 @@ static int start_decided(struct bench *b, struct err *err)
     for (uint32_t i = 0; i < b->decisions.count; i++) {
         const struct decision *d = &b->decisions.items[i];
         const struct event event = {
-            .type = EVENT_TASK_STARTED, .at_us = b->now_us, .task = {d->job_id, 0, "", 0, 0}};
+            .type = EVENT_TASK_STARTED,
+            .at_us = b->now_us,
+            .task = {.job_id = d->job_id, .run = d->run, .node = ""},
+        };
         int rc;
 
         if (d->type != DECISION_START)

@@ -29,7 +29,7 @@ static int tell_exit(struct run *run, uint32_t job, int32_t exit_code, struct er
         const struct event event = {
             .type = EVENT_TASK_EXITED,
             .at_us = run->now_us,
-            .task = {(uint64_t)job + 1, i, "", 0, exit_code},
+            .task = {.job_id = (uint64_t)job + 1, .task = i, .node = "", .exit_code = exit_code},
         };
         const int rc = world_apply(&run->world, &event, err);
 
@@ -133,7 +133,7 @@ static int start(struct run *run, const struct decision *decision, struct err *e
         const struct event event = {
             .type = EVENT_TASK_STARTED,
             .at_us = run->now_us,
-            .task = {decision->job_id, i, "", 0, 0},
+            .task = {.job_id = decision->job_id, .task = i, .run = decision->run, .node = ""},
         };
         const int rc = world_apply(&run->world, &event, err);
 

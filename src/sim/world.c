@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "core/view.h"
 #include "policy/registry.h"
 
 static int name_policies(const struct config *config, struct core_config *out, struct err *err)
@@ -85,6 +86,24 @@ int world_close(struct world *world, struct err *err)
     decisions_done(&world->decisions);
     memset(world, 0, sizeof *world);
     return rc;
+}
+
+/* A copy until a core can be saved and loaded. */
+int world_restart(struct world *world, struct err *err)
+{
+    const struct core_config policies = {.placement = core_placement(world->core),
+                                         .order = core_order(world->core)};
+    size_t count;
+    uint8_t *bytes = core_save(world->core, &count);
+    struct core *core = core_load(&policies, bytes, count, err);
+
+    mem_free(bytes);
+    if (core == NULL)
+        return err_prefix(err, -EINVAL, "restart: ");
+    core_free(world->core);
+    world->core = core;
+    decisions_clear(&world->decisions);
+    return 0;
 }
 
 int world_apply(struct world *world, const struct event *event, struct err *err)

@@ -28,5 +28,9 @@ int world_open(struct world *world, const struct config *config, const char *rec
                struct err *err);
 int world_close(struct world *world, struct err *err); /* also after a failed open */
 
+/* As after a crash: the core is gone, and another one takes its place with the same state.
+ * `decisions` are void then. */
+int world_restart(struct world *world, struct err *err);
+
 int world_apply(struct world *world, const struct event *event, struct err *err);
 int world_step(struct world *world, int64_t now_us, struct err *err);

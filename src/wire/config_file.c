@@ -2,12 +2,15 @@
 #include "wire/config_file.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "wire/doc.h"
 #include "wire/fields.h"
 #include "wire/group_doc.h"
+#include "wire/rules_doc.h"
 
 struct config_text {
+    struct rules_doc rules; /* first: the offsets of rules_fields hold */
     const char *placement, *order;
     uint64_t seed;
     const struct doc_node *order_options;
@@ -17,12 +20,14 @@ struct config_text {
 
 #define AT(member) offsetof(struct config_text, member)
 
-static const struct field config_fields[] = {
+enum { OWN_FIELDS = 8 };
+
+static const struct field own_fields[OWN_FIELDS] = {
     {"placement", FIELD_NAME, NUMBER_WHOLE, false, AT(placement), 0, 0},
     {"order", FIELD_NAME, NUMBER_WHOLE, false, AT(order), 0, 0},
     {"seed", FIELD_U64, NUMBER_WHOLE, false, AT(seed), 0, 0},
     {"order-options", FIELD_NODE, NUMBER_WHOLE, false, AT(order_options), 0, 0},
-    {"migrate-wait", FIELD_I64, NUMBER_DURATION, false, AT(migrate_wait_us), 0, INT64_C(1) << 55},
+    {"migrate-wait", FIELD_I64, NUMBER_DURATION, false, AT(migrate_wait_us), 0, DURATION_US_MAX},
     {"migrate-gain", FIELD_U32, NUMBER_MICRO, false, AT(migrate_gain_ppm), 0, 1000000000},
     {"nodes-max", FIELD_U32, NUMBER_WHOLE, false, AT(nodes_max), 0, NODES_MAX},
     {"jobs-max", FIELD_U32, NUMBER_WHOLE, false, AT(jobs_max), 0, JOBS_MAX},
@@ -45,30 +50,50 @@ static int read_options(const struct doc *doc, const struct doc_node *list, stru
     return rc;
 }
 
-static int read_config(const struct doc *doc, struct config *out, struct err *err)
+/* `order: fair` is an order of queues, not one that compares jobs. */
+static const char *order_of_jobs(const char *order)
 {
-    const struct doc_node *node = doc_first(doc, doc_root(doc));
-    struct config_text text = {.placement = "", .order = ""};
+    return strcmp(order, "fair") == 0 ? "" : order;
+}
+
+int config_read(const struct doc *doc, const struct doc_node *map, struct config *out,
+                struct err *err)
+{
+    struct field fields[OWN_FIELDS + RULES_FIELDS_COUNT];
+    struct config_text text = {.rules = rules_doc_default(), .placement = "", .order = ""};
     int rc;
 
-    *out = (struct config){.placement = "", .order = ""};
-    if (!node)
-        return 0;
-    if (doc_next(doc, node))
-        return doc_error(doc, doc_next(doc, node), err, -EINVAL,
-                         "a second document, but a configuration is only one");
-    rc = fields_read(doc, node, config_fields, sizeof config_fields / sizeof *config_fields, &text,
-                     err);
+    memcpy(fields, own_fields, sizeof own_fields);
+    memcpy(fields + OWN_FIELDS, rules_fields, sizeof rules_fields);
+    rc = fields_read(doc, map, fields, OWN_FIELDS + RULES_FIELDS_COUNT, &text, err);
     if (rc < 0)
         return rc;
     *out = (struct config){.placement = text.placement,
-                           .order = text.order,
+                           .order = order_of_jobs(text.order),
                            .seed = text.seed,
                            .migrate_wait_us = text.migrate_wait_us,
                            .migrate_gain_ppm = text.migrate_gain_ppm,
                            .nodes_max = text.nodes_max,
-                           .jobs_max = text.jobs_max};
-    return text.order_options ? read_options(doc, text.order_options, out, err) : 0;
+                           .jobs_max = text.jobs_max,
+                           .rules_stated = rules_doc_is_stated(&text.rules) ||
+                                           order_of_jobs(text.order) != text.order};
+    rc = rules_doc_finish(doc, &text.rules, &out->rules, err);
+    out->rules.root_order = text.order;
+    return rc == 0 && text.order_options ? read_options(doc, text.order_options, out, err) : rc;
+}
+
+static int read_config(const struct doc *doc, struct config *out, struct err *err)
+{
+    const struct doc_node *node = doc_first(doc, doc_root(doc));
+    const struct rules_doc nothing = rules_doc_default();
+
+    *out = (struct config){.placement = "", .order = ""};
+    if (!node)
+        return rules_doc_finish(doc, &nothing, &out->rules, err);
+    if (doc_next(doc, node))
+        return doc_error(doc, doc_next(doc, node), err, -EINVAL,
+                         "a second document, but a configuration is only one");
+    return config_read(doc, node, out, err);
 }
 
 static void begin(struct doc *doc, const char *name, struct config_file *file)

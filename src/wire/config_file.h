@@ -10,14 +10,20 @@
  *   migrate-wait: 5m           # a job moves to a faster layout only after running so long,
  *   migrate-gain: 0.1          # and only if it gets faster by this part; 0 = never
  *   nodes-max: 100000
- *   jobs-max: 1000000 */
+ *   jobs-max: 1000000
+ *
+ * and queues, classes and rules as in rules_doc.h. `order` is the order of the root: one that the
+ * core has, or fair. */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/event.h"
 #include "wire/arena.h"
 
+struct doc;
+struct doc_node;
 struct err;
 
 #define CONFIG_OPTIONS_MAX 64
@@ -37,6 +43,9 @@ struct config {
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max; /* 0 = as large as it goes */
     uint32_t jobs_max;
+    bool rules_stated;       /* the configuration names queues, classes or rules; */
+    struct rules_spec rules; /* they come true as a CONFIG_CHANGED event, and are not in headers of
+                              * event files */
 };
 
 struct config_file {
@@ -48,4 +57,7 @@ struct config_file {
 int config_file_load(const char *path, struct config_file *out, struct err *err);
 int config_file_parse(const char *name, const void *bytes, size_t count, struct config_file *out,
                       struct err *err);
+/* From a map of a doc; texts and arrays live in its arena. */
+int config_read(const struct doc *doc, const struct doc_node *map, struct config *out,
+                struct err *err);
 void config_file_done(struct config_file *file);

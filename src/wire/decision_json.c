@@ -6,15 +6,20 @@
 #include "wire/event_text.h"
 #include "wire/json_out.h"
 
-static const char *decision_type_text(enum decision_type type)
-{
-    static const char *const texts[] = {[DECISION_START] = "start",
-                                        [DECISION_STOP] = "stop",
-                                        [DECISION_REJECT] = "reject",
-                                        [DECISION_NOTE] = "note"};
+static const char *const type_words[] = {
+    [DECISION_START] = "start", [DECISION_STOP] = "stop",       [DECISION_REJECT] = "reject",
+    [DECISION_NOTE] = "note",   [DECISION_RESERVE] = "reserve", [DECISION_ATTEND] = "attend",
+};
 
-    check(type <= DECISION_NOTE);
-    return texts[type];
+const char *stop_mode_text(enum stop_mode mode)
+{
+    static const char *const texts[] = {[STOP_PREEMPT] = "preempt",
+                                        [STOP_CANCEL] = "cancel",
+                                        [STOP_LIMIT] = "limit",
+                                        [STOP_SHRINK] = "shrink"};
+
+    check(mode <= STOP_SHRINK);
+    return texts[mode];
 }
 
 static void format_places(struct json_out *json, const struct task_place *places, uint32_t count)
@@ -31,6 +36,53 @@ static void format_places(struct json_out *json, const struct task_place *places
     json_array_end(json);
 }
 
+static void format_for_job(struct json_out *json, uint64_t job_id)
+{
+    if (job_id == JOB_NONE)
+        json_key_null(json, "for_job");
+    else
+        json_key_u64(json, "for_job", job_id);
+}
+
+static void format_why(struct json_out *json, const struct decision *decision)
+{
+    json_key_string(json, "reason", reason_text(decision->reason));
+    if (decision->queue)
+        json_key_string(json, "queue", decision->queue);
+    else
+        json_key_null(json, "queue");
+}
+
+static void format_rest(struct json_out *json, const struct decision *decision)
+{
+    switch (decision->type) {
+    case DECISION_START:
+        json_key_u64(json, "run", decision->run);
+        json_key_u64(json, "layout", decision->layout);
+        break;
+    case DECISION_STOP:
+        json_key_u64(json, "run", decision->run);
+        json_key_string(json, "mode", stop_mode_text(decision->mode));
+        json_key_string(json, "reason", reason_text(decision->reason));
+        format_for_job(json, decision->for_job);
+        json_key_i64(json, "grace_us", decision->grace_us);
+        break;
+    case DECISION_RESERVE:
+        if (decision->at_us == TIME_NONE)
+            json_key_null(json, "start_us");
+        else
+            json_key_i64(json, "start_us", decision->at_us);
+        format_for_job(json, decision->for_job);
+        break;
+    case DECISION_REJECT:
+    case DECISION_NOTE:
+        format_why(json, decision);
+        break;
+    case DECISION_ATTEND:
+        break;
+    }
+}
+
 void decision_format(const struct decisions *decisions, uint32_t index, int64_t now_us,
                      struct text *out)
 {
@@ -39,19 +91,15 @@ void decision_format(const struct decisions *decisions, uint32_t index, int64_t 
 
     check(index < decisions->count);
     decision = &decisions->items[index];
+    check(decision->type <= DECISION_ATTEND);
     json_out_init(&json, out);
     json_object_begin(&json);
-    json_key_string(&json, "decision", decision_type_text(decision->type));
+    json_key_string(&json, "decision", type_words[decision->type]);
     json_key_i64(&json, "at_us", now_us);
     json_key_u64(&json, "job_id", decision->job_id);
-    if (decision->type == DECISION_START) {
-        json_key_u64(&json, "layout", decision->layout);
+    format_rest(&json, decision);
+    if (decision->type != DECISION_REJECT && decision->type != DECISION_NOTE)
         format_places(&json, decisions->places + decision->place_first, decision->place_count);
-    } else {
-        if (decision->type == DECISION_STOP)
-            json_key_string(&json, "mode", decision->mode == STOP_CANCEL ? "cancel" : "preempt");
-        json_key_string(&json, "reason", reason_text(decision->reason));
-    }
     json_object_end(&json);
     text_add_bytes(out, "\n", 1);
 }

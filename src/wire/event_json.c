@@ -9,6 +9,7 @@
 #include "wire/config_file.h"
 #include "wire/event_text.h"
 #include "wire/json_out.h"
+#include "wire/rules_json.h"
 
 const char *event_type_text(enum event_type type)
 {
@@ -16,12 +17,18 @@ const char *event_type_text(enum event_type type)
         [EVENT_NODE_UPSERTED] = "node_upserted",
         [EVENT_NODE_REMOVED] = "node_removed",
         [EVENT_GPU_HEALTH] = "gpu_health",
+        [EVENT_NODE_HEALTH] = "node_health",
+        [EVENT_NODE_LISTED] = "node_listed",
         [EVENT_JOB_SUBMITTED] = "job_submitted",
         [EVENT_JOB_CANCELLED] = "job_cancelled",
+        [EVENT_JOB_HELD] = "job_held",
+        [EVENT_JOB_RELEASED] = "job_released",
+        [EVENT_JOB_CHECKPOINT] = "job_checkpoint",
         [EVENT_TASK_STARTED] = "task_started",
         [EVENT_TASK_EXITED] = "task_exited",
         [EVENT_TASK_LOST] = "task_lost",
         [EVENT_JOB_PROGRESS] = "job_progress",
+        [EVENT_CONFIG_CHANGED] = "config_changed",
         [EVENT_TIME_PASSED] = "time_passed",
         [EVENT_STEPPED] = "stepped",
     };
@@ -30,9 +37,21 @@ const char *event_type_text(enum event_type type)
     return texts[type];
 }
 
-const char *gpu_health_text(enum gpu_health health)
+const char *const gpu_health_words[2] = {[GPU_HEALTHY] = "healthy", [GPU_LOST] = "lost"};
+const char *const node_health_words[NODE_HEALTH_COUNT] = {[NODE_HEARD] = "heard",
+                                                          [NODE_SILENT] = "silent",
+                                                          [NODE_DRAINED] = "drained",
+                                                          [NODE_UNDRAINED] = "undrained"};
+const char *const after_end_words[AFTER_COUNT] = {
+    [AFTER_OK] = "ok", [AFTER_ANY] = "any", [AFTER_FAILED] = "failed"};
+const char *const resource_words[RES_COUNT] = {[RES_GPU_MGPU] = "gpu_mgpu",
+                                               [RES_GPU_BYTES] = "gpu_bytes",
+                                               [RES_CPU_MCPU] = "cpu_mcpu",
+                                               [RES_MEMORY_BYTES] = "memory_bytes"};
+
+static const char *or_empty(const char *text)
 {
-    return health == GPU_LOST ? "lost" : "healthy";
+    return text ? text : "";
 }
 
 void json_gpu_mask(struct json_out *json, const char *key, uint64_t mask)
@@ -79,12 +98,8 @@ static void format_node(struct json_out *json, const struct node_spec *node)
     json_key_strings(json, "labels", node->labels, node->label_count);
 }
 
-static void format_job(struct json_out *json, const struct job_spec *job)
+static void format_layouts(struct json_out *json, const struct job_spec *job)
 {
-    json_key_u64(json, "id", job->id);
-    json_key_string(json, "queue", job->queue);
-    json_key_string(json, "user", job->user);
-    json_key_string(json, "name", job->name);
     json_key(json, "layouts");
     json_array_begin(json);
     for (uint32_t i = 0; i < job->layout_count; i++) {
@@ -95,16 +110,66 @@ static void format_job(struct json_out *json, const struct job_spec *job)
         json_object_end(json);
     }
     json_array_end(json);
-    json_key_i64(json, "remaining_us", job->remaining_us);
+}
+
+static void format_after(struct json_out *json, const struct job_spec *job)
+{
+    json_key(json, "after");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < job->after_count; i++) {
+        json_object_begin(json);
+        json_key_u64(json, "job_id", job->after[i].job_id);
+        json_key_string(json, "end", after_end_words[job->after[i].end]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void format_job(struct json_out *json, const struct job_spec *job)
+{
+    json_key_u64(json, "id", job->id);
+    json_key_string(json, "queue", job->queue);
+    json_key_string(json, "user", job->user);
+    json_key_string(json, "name", job->name);
+    json_key_string(json, "class", or_empty(job->class));
+    format_layouts(json, job);
+    json_key_u64(json, "tasks_min", job->tasks_min);
+    json_key_bool(json, "service", job->service);
+    json_key_bool(json, "held", job->held);
+    json_key_bool(json, "fixed", job->fixed);
+    json_key_u64(json, "retries", job->retries);
     json_key_i64(json, "deadline_us", job->deadline_us);
+    json_key_i64(json, "limit_us", job->limit_us);
+    json_key_i64(json, "grace_us", job->grace_us);
+    json_key_i64(json, "min_run_us", job->min_run_us);
+    json_key_string(json, "array", or_empty(job->array));
+    json_key_u64(json, "array_limit", job->array_limit);
+    format_after(json, job);
+    json_key_i64(json, "remaining_us", job->remaining_us);
+}
+
+static void format_listed(struct json_out *json, const struct event *event)
+{
+    json_key_string(json, "node", event->listed.node);
+    json_key(json, "tasks");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < event->listed.count; i++) {
+        json_object_begin(json);
+        json_key_u64(json, "job_id", event->listed.tasks[i].job_id);
+        json_key_u64(json, "task", event->listed.tasks[i].task);
+        json_key_u64(json, "run", event->listed.tasks[i].run);
+        json_object_end(json);
+    }
+    json_array_end(json);
 }
 
 static void format_task(struct json_out *json, const struct event *event)
 {
     json_key_u64(json, "job_id", event->task.job_id);
     json_key_u64(json, "task", event->task.task);
+    json_key_u64(json, "run", event->task.run);
     if (event->type == EVENT_TASK_STARTED) {
-        json_key_string(json, "node", event->task.node ? event->task.node : "");
+        json_key_string(json, "node", or_empty(event->task.node));
         json_gpu_mask(json, "gpus", event->task.gpu_mask);
     } else if (event->type == EVENT_TASK_EXITED) {
         json_key_i64(json, "exit_code", event->task.exit_code);
@@ -123,13 +188,29 @@ static void format_rest(struct json_out *json, const struct event *event)
     case EVENT_GPU_HEALTH:
         json_key_string(json, "node", event->gpu.node);
         json_key_u64(json, "gpu", event->gpu.gpu);
-        json_key_string(json, "health", gpu_health_text(event->gpu.health));
+        json_key_string(json, "health", gpu_health_words[event->gpu.health == GPU_LOST]);
+        break;
+    case EVENT_NODE_HEALTH:
+        json_key_string(json, "node", event->node_health.node);
+        json_key_string(json, "health", node_health_words[event->node_health.health]);
+        break;
+    case EVENT_NODE_LISTED:
+        format_listed(json, event);
         break;
     case EVENT_JOB_SUBMITTED:
         format_job(json, &event->job);
         break;
     case EVENT_JOB_CANCELLED:
+    case EVENT_JOB_HELD:
+    case EVENT_JOB_RELEASED:
         json_key_u64(json, "job_id", event->job_id);
+        break;
+    case EVENT_JOB_CHECKPOINT:
+        json_key_u64(json, "job_id", event->checkpoint.job_id);
+        json_key_i64(json, "mark_us", event->checkpoint.mark_us);
+        break;
+    case EVENT_CONFIG_CHANGED:
+        rules_format(json, &event->rules);
         break;
     case EVENT_TASK_STARTED:
     case EVENT_TASK_EXITED:

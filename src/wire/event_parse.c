@@ -12,39 +12,23 @@
 #include "wire/event_text.h"
 #include "wire/fields.h"
 #include "wire/quote.h"
+#include "wire/rules_json.h"
+#include "wire/strict_fields.h"
 
 /* Every field that some event has. */
 struct event_text {
-    const char *type, *name, *model, *queue, *user, *node, *health;
-    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, deadline_us, exit_code;
+    const char *type, *name, *model, *node;
+    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, mark_us, exit_code;
     uint64_t job_id;
-    uint32_t gpu_count, gpu, task;
+    uint32_t gpu_count, gpu, task, run;
     struct field_texts labels;
-    const struct doc_node *layouts, *gpu_list;
+    struct job_spec job;
+    struct rules_text rules;
+    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks;
 };
 
 #define AT(member) offsetof(struct event_text, member)
-#define TEXT(label, member)                                                                        \
-    {                                                                                              \
-        label, FIELD_TEXT, NUMBER_WHOLE, true, AT(member), 0, 0                                    \
-    }
-#define I64(label, member)                                                                         \
-    {                                                                                              \
-        label, FIELD_I64, NUMBER_WHOLE, true, AT(member), INT64_MIN, INT64_MAX                     \
-    }
-#define U32(label, member)                                                                         \
-    {                                                                                              \
-        label, FIELD_U32, NUMBER_WHOLE, true, AT(member), 0, UINT32_MAX                            \
-    }
-#define U64(label, member)                                                                         \
-    {                                                                                              \
-        label, FIELD_U64, NUMBER_WHOLE, true, AT(member), 0, 0                                     \
-    }
-#define NODE(label, member)                                                                        \
-    {                                                                                              \
-        label, FIELD_NODE, NUMBER_WHOLE, true, AT(member), 0, 0                                    \
-    }
-#define HEAD TEXT("type", type), I64("at_us", at_us)
+#define HEAD       TEXT("type", type), I64("at_us", at_us)
 
 static const struct field time_fields[] = {HEAD};
 static const struct field node_fields[] = {
@@ -59,29 +43,44 @@ static const struct field node_fields[] = {
 };
 static const struct field removed_fields[] = {HEAD, TEXT("node", node)};
 static const struct field health_fields[] = {HEAD, TEXT("node", node), U32("gpu", gpu),
-                                             TEXT("health", health)};
+                                             NODE("health", health)};
+static const struct field node_health_fields[] = {HEAD, TEXT("node", node), NODE("health", health)};
+static const struct field listed_fields[] = {HEAD, TEXT("node", node), NODE("tasks", tasks)};
 static const struct field job_fields[] = {
     HEAD,
-    U64("id", job_id),
-    TEXT("queue", queue),
-    TEXT("user", user),
-    TEXT("name", name),
+    U64("id", job.id),
+    TEXT("queue", job.queue),
+    TEXT("user", job.user),
+    TEXT("name", job.name),
+    TEXT("class", job.class),
     NODE("layouts", layouts),
-    I64("remaining_us", remaining_us),
-    I64("deadline_us", deadline_us),
+    U32("tasks_min", job.tasks_min),
+    BOOL("service", job.service),
+    BOOL("held", job.held),
+    BOOL("fixed", job.fixed),
+    U32("retries", job.retries),
+    I64("deadline_us", job.deadline_us),
+    I64("limit_us", job.limit_us),
+    I64("grace_us", job.grace_us),
+    I64("min_run_us", job.min_run_us),
+    TEXT("array", job.array),
+    U32("array_limit", job.array_limit),
+    NODE("after", after),
+    I64("remaining_us", job.remaining_us),
 };
-static const struct field cancelled_fields[] = {HEAD, U64("job_id", job_id)};
-static const struct field started_fields[] = {HEAD, U64("job_id", job_id), U32("task", task),
-                                              TEXT("node", node), NODE("gpus", gpu_list)};
+static const struct field job_id_fields[] = {HEAD, U64("job_id", job_id)};
+static const struct field checkpoint_fields[] = {HEAD, U64("job_id", job_id),
+                                                 I64("mark_us", mark_us)};
+#define TASK HEAD, U64("job_id", job_id), U32("task", task), U32("run", run)
+static const struct field started_fields[] = {TASK, TEXT("node", node), NODE("gpus", gpu_list)};
 static const struct field exited_fields[] = {
-    HEAD,
-    U64("job_id", job_id),
-    U32("task", task),
+    TASK,
     {"exit_code", FIELD_I64, NUMBER_WHOLE, true, AT(exit_code), INT32_MIN, INT32_MAX},
 };
-static const struct field lost_fields[] = {HEAD, U64("job_id", job_id), U32("task", task)};
+static const struct field lost_fields[] = {TASK};
 static const struct field progress_fields[] = {HEAD, U64("job_id", job_id),
                                                I64("remaining_us", remaining_us)};
+static const struct field config_fields[] = {HEAD, RULES_TEXT_FIELDS(rules)};
 
 #define TABLE(fields)                                                                              \
     {                                                                                              \
@@ -95,12 +94,18 @@ static const struct {
     [EVENT_NODE_UPSERTED] = TABLE(node_fields),
     [EVENT_NODE_REMOVED] = TABLE(removed_fields),
     [EVENT_GPU_HEALTH] = TABLE(health_fields),
+    [EVENT_NODE_HEALTH] = TABLE(node_health_fields),
+    [EVENT_NODE_LISTED] = TABLE(listed_fields),
     [EVENT_JOB_SUBMITTED] = TABLE(job_fields),
-    [EVENT_JOB_CANCELLED] = TABLE(cancelled_fields),
+    [EVENT_JOB_CANCELLED] = TABLE(job_id_fields),
+    [EVENT_JOB_HELD] = TABLE(job_id_fields),
+    [EVENT_JOB_RELEASED] = TABLE(job_id_fields),
+    [EVENT_JOB_CHECKPOINT] = TABLE(checkpoint_fields),
     [EVENT_TASK_STARTED] = TABLE(started_fields),
     [EVENT_TASK_EXITED] = TABLE(exited_fields),
     [EVENT_TASK_LOST] = TABLE(lost_fields),
     [EVENT_JOB_PROGRESS] = TABLE(progress_fields),
+    [EVENT_CONFIG_CHANGED] = TABLE(config_fields),
     [EVENT_TIME_PASSED] = TABLE(time_fields),
     [EVENT_STEPPED] = TABLE(time_fields),
 };
@@ -215,14 +220,59 @@ static int parse_gpu_mask(const struct doc *doc, const struct doc_node *list, ui
     return 0;
 }
 
-static int parse_health(const struct doc *doc, const struct doc_node *event, const char *text,
-                        enum gpu_health *out, struct err *err)
+#undef AT
+#define AT(member) offsetof(struct listed_task, member)
+
+static const struct field listed_task_fields[] = {U64("job_id", job_id), U32("task", task),
+                                                  U32("run", run)};
+
+static int parse_listed(const struct doc *doc, const struct event_text *text, struct event *out,
+                        struct err *err)
 {
-    *out = strcmp(text, gpu_health_text(GPU_LOST)) == 0 ? GPU_LOST : GPU_HEALTHY;
-    if (strcmp(text, gpu_health_text(*out)) == 0)
-        return 0;
-    return doc_error(doc, doc_find(doc, event, "health"), err, -EINVAL,
-                     "must be healthy or lost, is %s", quote_of(text).text);
+    struct listed_task *tasks;
+    int rc = doc_want_list(doc, text->tasks, EVENT_LISTED_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    tasks = arena_alloc(doc->arena, text->tasks->child_count, sizeof *tasks);
+    out->listed.node = text->node;
+    out->listed.tasks = tasks;
+    for (const struct doc_node *n = doc_first(doc, text->tasks); n && rc == 0; n = doc_next(doc, n))
+        rc = fields_read(doc, n, listed_task_fields, 3, &tasks[out->listed.count++], err);
+    return rc;
+}
+
+struct after_json {
+    uint64_t job_id;
+    const struct doc_node *end;
+};
+
+#undef AT
+#define AT(member) offsetof(struct after_json, member)
+
+static const struct field after_fields[] = {U64("job_id", job_id), NODE("end", end)};
+
+static int parse_after(const struct doc *doc, const struct doc_node *list, struct job_spec *out,
+                       struct err *err)
+{
+    struct job_after *after;
+    int rc = doc_want_list(doc, list, JOB_AFTER_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    after = arena_alloc(doc->arena, list->child_count, sizeof *after);
+    out->after = after;
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n)) {
+        struct after_json json = {0};
+        uint32_t end = 0;
+
+        rc = fields_read(doc, n, after_fields, 2, &json, err);
+        if (rc == 0)
+            rc = doc_want_word(doc, json.end, after_end_words, AFTER_COUNT, &end, err);
+        after[out->after_count++] =
+            (struct job_after){.job_id = json.job_id, .end = (enum after_end)end};
+    }
+    return rc;
 }
 
 static void fill_node(const struct event_text *text, struct node_spec *out)
@@ -240,13 +290,11 @@ static void fill_node(const struct event_text *text, struct node_spec *out)
 static int fill_job(const struct doc *doc, const struct event_text *text, struct job_spec *out,
                     struct err *err)
 {
-    *out = (struct job_spec){.id = text->job_id,
-                             .queue = text->queue,
-                             .user = text->user,
-                             .name = text->name,
-                             .remaining_us = text->remaining_us,
-                             .deadline_us = text->deadline_us};
-    return parse_layouts(doc, text->layouts, out, err);
+    int rc;
+
+    *out = text->job;
+    rc = parse_layouts(doc, text->layouts, out, err);
+    return rc < 0 ? rc : parse_after(doc, text->after, out, err);
 }
 
 static int fill_task(const struct doc *doc, const struct event_text *text, struct event *out,
@@ -254,13 +302,33 @@ static int fill_task(const struct doc *doc, const struct event_text *text, struc
 {
     out->task.job_id = text->job_id;
     out->task.task = text->task;
+    out->task.run = text->run;
     out->task.node = text->node ? text->node : "";
     out->task.exit_code = (int32_t)text->exit_code;
     return text->gpu_list ? parse_gpu_mask(doc, text->gpu_list, &out->task.gpu_mask, err) : 0;
 }
 
-static int fill(const struct doc *doc, const struct doc_node *node, const struct event_text *text,
-                struct event *out, struct err *err)
+static int fill_health(const struct doc *doc, const struct event_text *text, struct event *out,
+                       struct err *err)
+{
+    const bool gpu = out->type == EVENT_GPU_HEALTH;
+    uint32_t word = 0;
+    int rc = doc_want_word(doc, text->health, gpu ? gpu_health_words : node_health_words,
+                           gpu ? 2 : NODE_HEALTH_COUNT, &word, err);
+
+    if (gpu) {
+        out->gpu.node = text->node;
+        out->gpu.gpu = text->gpu;
+        out->gpu.health = (enum gpu_health)word;
+    } else {
+        out->node_health.node = text->node;
+        out->node_health.health = (enum node_health)word;
+    }
+    return rc;
+}
+
+static int fill(const struct doc *doc, const struct event_text *text, struct event *out,
+                struct err *err)
 {
     switch (out->type) {
     case EVENT_NODE_UPSERTED:
@@ -270,14 +338,23 @@ static int fill(const struct doc *doc, const struct doc_node *node, const struct
         out->node_name = text->node;
         return 0;
     case EVENT_GPU_HEALTH:
-        out->gpu.node = text->node;
-        out->gpu.gpu = text->gpu;
-        return parse_health(doc, node, text->health, &out->gpu.health, err);
+    case EVENT_NODE_HEALTH:
+        return fill_health(doc, text, out, err);
+    case EVENT_NODE_LISTED:
+        return parse_listed(doc, text, out, err);
     case EVENT_JOB_SUBMITTED:
         return fill_job(doc, text, &out->job, err);
     case EVENT_JOB_CANCELLED:
+    case EVENT_JOB_HELD:
+    case EVENT_JOB_RELEASED:
         out->job_id = text->job_id;
         return 0;
+    case EVENT_JOB_CHECKPOINT:
+        out->checkpoint.job_id = text->job_id;
+        out->checkpoint.mark_us = text->mark_us;
+        return 0;
+    case EVENT_CONFIG_CHANGED:
+        return rules_parse(doc, &text->rules, &out->rules, err);
     case EVENT_TASK_STARTED:
     case EVENT_TASK_EXITED:
     case EVENT_TASK_LOST:
@@ -326,7 +403,7 @@ static int parse_event(const struct doc *doc, struct event *out, struct err *err
     if (rc < 0)
         return rc;
     event.at_us = text.at_us;
-    rc = fill(doc, node, &text, &event, err);
+    rc = fill(doc, &text, &event, err);
     if (rc == 0)
         *out = event;
     return rc;

@@ -74,6 +74,38 @@ int doc_want_number(const struct doc *doc, const struct doc_node *node, enum num
     return rc < 0 ? doc_error(doc, node, err, rc, "%s", detail.text) : 0;
 }
 
+int doc_want_word(const struct doc *doc, const struct doc_node *node, const char *const *words,
+                  uint32_t count, uint32_t *out, struct err *err)
+{
+    struct text known;
+    int rc = want_type(doc, node, DOC_TEXT, err);
+
+    if (rc < 0)
+        return rc;
+    for (*out = 0; *out < count; (*out)++) {
+        if (strcmp(words[*out], node->text) == 0)
+            return 0;
+    }
+    text_init(&known, 300);
+    for (uint32_t i = 0; i < count; i++)
+        text_addf(&known, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", words[i]);
+    rc = doc_error(doc, node, err, -EINVAL, "must be %s, is %s", text_str(&known),
+                   quote_of(node->text).text);
+    text_done(&known);
+    return rc;
+}
+
+int doc_want_bool(const struct doc *doc, const struct doc_node *node, bool *out, struct err *err)
+{
+    static const char *const words[] = {"false", "true"};
+    uint32_t word;
+    int rc = doc_want_word(doc, node, words, 2, &word, err);
+
+    if (rc == 0)
+        *out = word == 1;
+    return rc;
+}
+
 static int read_u64(const struct doc *doc, const struct doc_node *node, uint64_t *out,
                     struct err *err)
 {
@@ -182,6 +214,8 @@ static int read_field(const struct doc *doc, const struct doc_node *node, const 
         return read_number(doc, node, field, member, err);
     case FIELD_U64:
         return read_u64(doc, node, member, err);
+    case FIELD_BOOL:
+        return doc_want_bool(doc, node, member, err);
     case FIELD_TEXTS:
         return read_texts(doc, node, (uint32_t)field->max, member, err);
     case FIELD_LABELS:

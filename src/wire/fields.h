@@ -29,6 +29,7 @@ enum field_type {               /* the member is ... */
                   FIELD_I64,    /* int64_t, as number_kind says, min..max */
                   FIELD_U32,    /* uint32_t, the same */
                   FIELD_U64,    /* uint64_t, whole, any */
+                  FIELD_BOOL,   /* bool, true or false */
                   FIELD_TEXTS,  /* struct field_texts, from a list; max is the count */
                   FIELD_LABELS, /* struct field_texts, from a map {k: v}; max is the count */
                   FIELD_NODE,   /* const struct doc_node *, for the caller to read */
@@ -56,6 +57,13 @@ int doc_want_map(const struct doc *doc, const struct doc_node *node, struct err 
 /* The text of a scalar, between min and FIELD_TEXT_BYTES_MAX bytes. */
 int doc_want_text(const struct doc *doc, const struct doc_node *node, size_t min, const char **out,
                   struct err *err);
+
+/* "true" or "false". */
+int doc_want_bool(const struct doc *doc, const struct doc_node *node, bool *out, struct err *err);
+
+/* One of [count] words; its index. */
+int doc_want_word(const struct doc *doc, const struct doc_node *node, const char *const *words,
+                  uint32_t count, uint32_t *out, struct err *err);
 
 /* A number of this kind and range. */
 int doc_want_number(const struct doc *doc, const struct doc_node *node, enum number_kind kind,

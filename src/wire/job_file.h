@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* job_file.h - jobs as people write them: YAML or JSON, one job a document.
- *
- *   name: train-resnet      # all fields may be left out
- *   queue: vision
- *   user: ada
- *   tasks: 4                # the fields of group_doc.h, for jobs whose tasks are all alike;
- *   gpus: 8
- *   groups:                 # or a list of groups, which start together
- *     - {tasks: 1, cpus: 4}
- *     - {tasks: 8, gpus: 1} */
+/* job_file.h - jobs as people write them: YAML or JSON, one job (job_doc.h) a document. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

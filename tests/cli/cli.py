@@ -53,6 +53,35 @@ FILES = {
                   '{"type":"stepped","at_us":9223372036854775807}\n',
     'later.jsonl': '{"berth-events":999}\n',
 }
+SCENARIO = 'node n1 gpus=8\nat 0s submit a gpus=8 runs=10s\nassert starts a = 1\n'
+LOG = '  0s start a n1:0-7\n  10s end a finished\n'
+FILES |= {
+    'ok.scn': SCENARIO,
+    'log.scn': SCENARIO + f'expect\n{LOG}end\n',
+    'wrong.scn': SCENARIO + 'expect # why\n  # first\n  0s start a n1:0-6 # six\n'
+                            '  10s  end a finished  # kept\n# last\nend\n'
+                            'variant slow\n  change submit a runs=20s\nend\n',
+    'claims.scn': SCENARIO + 'assert evictions >= 1\nassert started a by 0s\n'
+                             'assert used node n1 at 5s = 4\nassert pending a at 5s\n',
+    'nothing.scn': 'node n1 gpus=8\n',
+    'word.scn': SCENARIO + 'nodes n2\n',
+    'verb.scn': SCENARIO + 'at 5s explode n1\n',
+    'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
+    'number.scn': SCENARIO + 'at 5s submit b gpus=many\n',
+    'time.scn': SCENARIO + 'at soon cancel a\n',
+    'job.scn': SCENARIO + 'at 5s cancel b\n',
+    'job-twice.scn': SCENARIO + 'at 5s submit a\n',
+    'node-twice.scn': SCENARIO + 'node n1 gpus=4\n',
+    'order.scn': SCENARIO + 'order best\n',
+    'parent.scn': SCENARIO + 'queue a parent=b\n',
+    'no-end.scn': SCENARIO + 'expect\n',
+    'no-variant-end.scn': SCENARIO + 'variant a\n',
+    'lonely-end.scn': SCENARIO + 'end\n',
+    'change.scn': SCENARIO + 'variant a\n  change submit b runs=1s\nend\n',
+    'quote.scn': 'title "a\n',
+    'claim.scn': SCENARIO + 'assert happy a\n',
+    'claim-short.scn': SCENARIO + 'assert evictions <=\n',
+}
 for name, text in FILES.items():
     with open(os.path.join(folder.name, name), 'wb') as file:
         file.write(text if isinstance(text, bytes) else text.encode())
@@ -152,6 +181,38 @@ refused('sim --cluster 2x8 --partition @ok.csv --trace @ok.csv', 'only one')
 refused('bench --trace @none.csv', 'none.csv')
 
 
+for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected'),
+                    ('word', ':4:', "'nodes'"), ('verb', ':4:', "'explode'", 'cancel'),
+                    ('field', ':4:', 'gpu: unknown field'), ('number', ':4:', 'gpus', "'many'"),
+                    ('time', ':4:', "'soon'"), ('job', ':4:', "'b'"), ('job-twice', ':4:', "'a'"),
+                    ('node-twice', ':4:', "'n1'"), ('order', "'best'"), ('parent', ':4:', "'b'"),
+                    ('no-end', ':4:', "'end'"), ('no-variant-end', ':4:', "'end'"),
+                    ('lonely-end', ':4:', "'end'"), ('change', ':5:', "'change'"),
+                    ('quote', ':1:', 'quote'), ('claim', ':4:', "'happy'"),
+                    ('claim-short', ':4:', 'whole number')):
+    refused(f'scenario @{name}.scn', name + '.scn', *said)
+refused('scenario', 'file')
+refused('scenario --update --variant a @ok.scn', '--update')
+refused('scenario --variant b @ok.scn', "'b'")
+refused('scenario --events @no-such-folder/e @ok.scn', 'no-such-folder/e')
+
+
+def differs(line, *said):
+    got = run(line)
+    missing = [text for text in said if text not in got.stdout]
+    wrong = f'no {missing} in: {got.stdout}' if missing else ''
+    if got.returncode != 1:
+        wrong += f'exit code {got.returncode}, not 1: {got.stderr}'
+    report(f"'berth {line}' tells what differs", wrong)
+
+
+differs('scenario @wrong.scn', 'FAIL', 'wrong.scn slow', '6 - 0s start a n1:0-6',
+        '      + 0s start a n1:0-7', '7   10s end a finished', '      + 20s end a finished')
+differs('scenario --tap @ok.scn @claims.scn', 'ok 1 - ', 'not ok 2 - ', '1..2',
+        '#   line 4: assert evictions >= 1: it is 0', 'line 6', 'it is 8', 'line 7',
+        'it is running')
+
+
 def is_json(text):
     out = json.loads(text)
     fields = {'trace', 'policy', 'order', 'seed', 'unallocated_pct', 'unallocated_95_pct',
@@ -185,6 +246,30 @@ accepted('--version', lambda text: '' if text.startswith('berth ') else text)
 accepted(SIM + '@ok.csv --events @events --csv', is_csv)
 accepted('replay @events', lambda text: '' if len(text.splitlines()[-1]) == 16 else text)
 
+accepted('scenario @ok.scn @log.scn', lambda text: '' if text.count('ok ') == 2 else text)
+accepted('scenario --print --events @scn-events @log.scn',
+         lambda text: '' if '0s      start a n1:0-7\n' in text else text)
+accepted('replay @scn-events', lambda text: '' if '4 events' in text else text)
+accepted('scenario --update @wrong.scn', lambda _: '')
+accepted('scenario @wrong.scn', lambda text: '' if text.count('ok ') == 2 else text)
+with open(os.path.join(folder.name, 'wrong.scn'), encoding='utf-8') as file:
+    rest = file.read()[len(SCENARIO):]
+report("'berth scenario --update' keeps comments and adds what a variant needs", '' if rest == (
+    'expect # why\n  # first\n  # six\n  0s      start a n1:0-7\n'
+    '  10s  end a finished  # kept\n# last\nend\n'
+    'variant slow\n  change submit a runs=20s\n  expect\n    0s      start a n1:0-7\n'
+    '    20s     end a finished\n  end\nend\n') else rest)
+
+# Every example of docs/scenario.md and the README holds.
+for path in ('docs/scenario.md', 'README.md'):
+    with open(path, encoding='utf-8') as file:
+        examples = file.read().split('```scn\n')[1:]
+    for number, example in enumerate(examples):
+        name = os.path.basename(path) + f'-{number}.scn'
+        with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
+            file.write(example.split('```')[0])
+        accepted(f'scenario @{name}', lambda _: '')
+
 # The example of the README: its cluster, its trace, its digest.
 readme = open('README.md', encoding='utf-8').read()
 for name, start in (('cluster.yaml', '```yaml\nnodes:'), ('jobs.csv', '```\nsubmit_s,')):
@@ -196,7 +281,7 @@ accepted('sim --cluster @cluster.yaml --trace @jobs.csv --policy bestfit --event
          lambda _: '')
 accepted('replay @run', lambda text: '' if text.splitlines() == shown else f'{text} not {shown}')
 for line in ('--help', '--version', 'sim --help', SIM + '@ok.csv', 'replay @events',
-             'bench --nodes 10 --placements 100'):
+             'bench --nodes 10 --placements 100', 'scenario @ok.scn'):
     with open('/dev/full', 'w') as full:
         got = run(line, full)
     ok = got.returncode == 2 and 'standard output' in got.stderr

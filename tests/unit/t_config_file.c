@@ -41,6 +41,48 @@ static void an_empty_file_states_nothing(void **state)
     assert_string_equal(file.config.order, "");
     assert_null(file.config.order_options);
     assert_null(file.config.mix);
+    assert_false(file.config.rules_stated);
+    assert_int_equal(file.config.rules.queue_count, 0);
+    assert_int_equal(file.config.rules.class_count, 0);
+    assert_string_equal(file.config.rules.default_queue, "");
+    assert_true(file.config.rules.silent_us == 60000000);
+    config_file_done(&file);
+}
+
+static void queues_and_classes_are_read(void **state)
+{
+    static const char text[] =
+        "order: fair\nqueues:\n  - {name: a, weight: 3, guarantee: {gpus: 0.5, memory: 1T}}\n"
+        "  - {name: b, parent: a, order: fifo, limit: {gpu-memory: 80G, cpus: 2.5}, borrow: "
+        "{gpus: 1}, lend: {gpus: 2}, user-limit: {gpus: 3}, user-jobs: 4, users: [u, v]}\n"
+        "classes: [{name: low, rank: 1}, {name: high, rank: 9, takes-below: 5, preemptible: false,"
+        " grace: 10s, min-run: 1m, user-limit: {cpus: 1}, users: [u]}]\n"
+        "default-queue: b\ndefault-class: low\nreservation-depth: all\nnode-silent: 5m\n"
+        "share-half-life: 7d\n";
+    const struct rules_spec *rules;
+    struct config_file file;
+
+    (void)state;
+    WORKS(config_file_parse("berth.yaml", text, sizeof text - 1, &file, &err));
+    rules = &file.config.rules;
+    assert_true(file.config.rules_stated && rules->queue_count == 2 && rules->class_count == 2);
+    assert_string_equal(file.config.order, ""); /* fair does not compare jobs */
+    assert_string_equal(rules->root_order, "fair");
+    assert_true(rules->queues[0].guarantee[RES_GPU_MGPU] == 500);
+    assert_true(rules->queues[0].guarantee[RES_MEMORY_BYTES] == INT64_C(1) << 40);
+    assert_true(rules->queues[0].guarantee[RES_CPU_MCPU] == AMOUNT_NONE);
+    assert_true(rules->queues[0].limit[RES_GPU_MGPU] == AMOUNT_NONE);
+    assert_true(rules->queues[0].weight == 3 && rules->queues[1].weight == 1);
+    assert_string_equal(rules->queues[1].parent, "a");
+    assert_true(rules->queues[1].limit[RES_GPU_BYTES] == INT64_C(80) << 30);
+    assert_true(rules->queues[1].limit[RES_CPU_MCPU] == 2500);
+    assert_true(rules->queues[1].user_jobs == 4 && rules->queues[1].user_count == 2);
+    assert_true(!rules->classes[0].fixed && rules->classes[0].grace_us == 30000000);
+    assert_true(rules->classes[1].fixed && rules->classes[1].takes_below == 5);
+    assert_true(rules->classes[1].min_run_us == 60000000 && rules->classes[1].user_count == 1);
+    assert_true(rules->classes[1].user_limit[RES_CPU_MCPU] == 1000);
+    assert_true(rules->reservation_depth == RESERVE_ALL && rules->silent_us == 300000000);
+    assert_true(rules->share_half_life_us == INT64_C(7) * 86400 * 1000000);
     config_file_done(&file);
 }
 
@@ -55,10 +97,23 @@ static void wrong_fields_are_named(void **state)
           "berth.yaml:1: nodes-max: must be 0 to 4194304, is 9999999999");
     fails("migrate-wait: soon\n", "berth.yaml:1: migrate-wait: must be a duration such as 60s, 5m "
                                   "or 1.5h, is 'soon'");
-    fails("policy: x\n", "berth.yaml:1: policy: unknown field, known are placement, order, seed, "
-                         "order-options, migrate-wait, migrate-gain, nodes-max, jobs-max");
+    fails("policy: x\n",
+          "berth.yaml:1: policy: unknown field, known are placement, order, seed, "
+          "order-options, migrate-wait, migrate-gain, nodes-max, jobs-max, queues, classes, "
+          "default-queue, default-class, reservation-depth, node-silent, "
+          "share-half-life");
     fails("seed: 1\n---\nseed: 2\n",
           "berth.yaml:3: a second document, but a configuration is only one");
+    fails("queues: [{name: a, parent: b}]\n",
+          "berth.yaml:1: queues[0].parent: no queue 'b' stands before this one");
+    fails("queues: [{name: a}, {name: a}]\n", "berth.yaml:1: queues[1]: queue 'a' is there twice");
+    fails("queues: [{name: a, limit: {gpus: -1}}]\n",
+          "berth.yaml:1: queues[0].limit.gpus: must be 0 to 1152921504606846.976, is -1");
+    fails("classes: [{name: a}]\n", "berth.yaml:1: classes[0]: field 'rank' is missing");
+    fails("classes: [{name: a, rank: 1, preemptible: no}]\n",
+          "berth.yaml:1: classes[0].preemptible: must be false or true, is 'no'");
+    fails("reservation-depth: few\n",
+          "berth.yaml:1: reservation-depth: must be a whole number, is 'few'");
     fails("placement: ''\n", "berth.yaml:1: placement: must not be empty");
 }
 
@@ -67,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_field_is_read),
         TEST(an_empty_file_states_nothing),
+        TEST(queues_and_classes_are_read),
         TEST(wrong_fields_are_named),
     };
 

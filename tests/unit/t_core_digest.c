@@ -211,6 +211,7 @@ static const struct field job_fields[] = {
     FIELD(job, remaining_us, IN),
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
+    FIELD(job, run, IN),
     FIELD(job, reason, IN),
     FIELD(job, active_at, OUT),
     END,

@@ -278,7 +278,7 @@ static void every_waiting_job_has_the_reason_of_the_last_step(void **state)
     bed_step(&bed);
     assert_int_equal(bed_reason(&bed, 1), REASON_NONE);
     assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
-    assert_int_equal(bed_reason(&bed, 3), REASON_ROOM); /* one GPU is free, two are asked for */
+    assert_int_equal(bed_reason(&bed, 3), REASON_GANG); /* one GPU is free, two are asked for */
     SUBMIT(&bed, .id = 4, .gpus = 1, .mgpu = 600, .tasks = 2);
     bed_step(&bed);
     assert_int_equal(bed_reason(&bed, 4), REASON_GANG);

@@ -770,9 +770,42 @@ static void an_order_whose_keys_grow_wakes_the_core_while_a_job_waits(void **sta
     bed_close(&bed);
 }
 
+static void a_late_report_of_an_earlier_run_does_not_touch_the_present_one(void **state)
+{
+    struct event late = exited(1, 0, 0), started_late = started(1, 0), early = exited(1, 0, 0);
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_node(&bed, "n0", 1);
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    bed_step(&bed);
+    assert_int_equal(bed.out.items[0].run, 1);
+    bed_run(&bed, 1);
+    apply(&bed, lost(1, 0));
+    late.task.run = 1;
+    started_late.task.run = 1;
+    apply(&bed, late); /* it waits again */
+    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
+    bed_step(&bed);
+    assert_int_equal(bed_job(&bed, 1)->run, 2);
+    apply(&bed, started_late);
+    assert_int_equal(bed_state(&bed, 1), JOB_STARTING);
+    bed_run(&bed, 1);
+    apply(&bed, late);
+    assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
+    early.task.run = 3; /* there was no such run yet */
+    assert_int_equal(core_apply(bed.core, &early, &bed.err), -ENOENT);
+    late.task.run = 2;
+    apply(&bed, late);
+    assert_int_equal(bed_state(&bed, 1), JOB_FREE);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        TEST(a_late_report_of_an_earlier_run_does_not_touch_the_present_one),
         TEST(a_job_is_submitted_started_and_ends_well),
         TEST(hearing_an_ack_twice_is_harmless),
         TEST(a_waiting_job_that_is_cancelled_is_gone_at_once),

@@ -7,10 +7,29 @@
 static void each_decision_is_one_line(void **state)
 {
     struct decision items[] = {
-        {.type = DECISION_START, .job_id = 7, .layout = 1, .place_first = 1, .place_count = 2},
-        {.type = DECISION_STOP, .job_id = 8, .mode = STOP_PREEMPT, .reason = REASON_GIVES_WAY},
+        {.type = DECISION_START,
+         .job_id = 7,
+         .run = 3,
+         .layout = 1,
+         .place_first = 1,
+         .place_count = 2},
+        {.type = DECISION_STOP,
+         .job_id = 8,
+         .run = 1,
+         .mode = STOP_PREEMPT,
+         .reason = REASON_GIVES_WAY,
+         .for_job = 7,
+         .grace_us = 30},
         {.type = DECISION_REJECT, .job_id = UINT64_MAX, .reason = REASON_NEVER},
-        {.type = DECISION_NOTE, .job_id = 9, .reason = REASON_GANG},
+        {.type = DECISION_NOTE, .job_id = 9, .reason = REASON_GANG, .queue = "q"},
+        {.type = DECISION_RESERVE,
+         .job_id = 9,
+         .at_us = 5,
+         .for_job = JOB_NONE,
+         .place_first = 0,
+         .place_count = 1},
+        {.type = DECISION_RESERVE, .job_id = 9, .at_us = TIME_NONE, .for_job = 8},
+        {.type = DECISION_ATTEND, .job_id = 8},
     };
     struct task_place places[] = {
         {.task = 5, .node_name = "other"},
@@ -18,22 +37,29 @@ static void each_decision_is_one_line(void **state)
         {.task = 1, .node_name = "b", .gpu_mask = 0},
     };
     const struct decisions decisions = {
-        .items = items, .count = 4, .places = places, .place_count = 3};
+        .items = items, .count = 7, .places = places, .place_count = 3};
     struct text text, wanted;
 
     (void)state;
     text_init(&text, 10000);
     text_init(&wanted, 10000);
     decisions_format(&decisions, -3, &text);
-    text_addf(&wanted,
-              "{\"decision\":\"start\",\"at_us\":-3,\"job_id\":7,\"layout\":1,\"places\":["
-              "{\"task\":0,\"node\":\"a\",\"gpus\":[0,2]},{\"task\":1,\"node\":\"b\",\"gpus\":[]}]}"
-              "\n{\"decision\":\"stop\",\"at_us\":-3,\"job_id\":8,\"mode\":\"preempt\","
-              "\"reason\":\"%s\"}\n"
-              "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":18446744073709551615,"
-              "\"reason\":\"%s\"}\n"
-              "{\"decision\":\"note\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\"}\n",
-              reason_text(REASON_GIVES_WAY), reason_text(REASON_NEVER), reason_text(REASON_GANG));
+    text_addf(
+        &wanted,
+        "{\"decision\":\"start\",\"at_us\":-3,\"job_id\":7,\"run\":3,\"layout\":1,\"places\":["
+        "{\"task\":0,\"node\":\"a\",\"gpus\":[0,2]},{\"task\":1,\"node\":\"b\",\"gpus\":[]}]}"
+        "\n{\"decision\":\"stop\",\"at_us\":-3,\"job_id\":8,\"run\":1,\"mode\":\"preempt\","
+        "\"reason\":\"%s\",\"for_job\":7,\"grace_us\":30,\"places\":[]}\n"
+        "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":18446744073709551615,"
+        "\"reason\":\"%s\",\"queue\":null}\n"
+        "{\"decision\":\"note\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\","
+        "\"queue\":\"q\"}\n"
+        "{\"decision\":\"reserve\",\"at_us\":-3,\"job_id\":9,\"start_us\":5,"
+        "\"for_job\":null,\"places\":[{\"task\":5,\"node\":\"other\",\"gpus\":[]}]}\n"
+        "{\"decision\":\"reserve\",\"at_us\":-3,\"job_id\":9,\"start_us\":null,"
+        "\"for_job\":8,\"places\":[]}\n"
+        "{\"decision\":\"attend\",\"at_us\":-3,\"job_id\":8,\"places\":[]}\n",
+        reason_text(REASON_GIVES_WAY), reason_text(REASON_NEVER), reason_text(REASON_GANG));
     assert_string_equal(text_str(&text), text_str(&wanted));
     text_done(&text);
     text_done(&wanted);

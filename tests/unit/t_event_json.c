@@ -10,6 +10,15 @@
     "{\"tasks\":4,\"cpu_mcpu\":2500,\"memory_bytes\":1,\"gpus\":8,\"gpu_mgpu\":1000,"              \
     "\"gpu_memory_bytes\":0,\"models\":[\"A\",\"B\"],\"labels\":[\"k=v\"]}"
 
+#define AMOUNTS "[4000,9223372036854775807,1,2]"
+#define QUEUE                                                                                      \
+    "{\"name\":\"a\",\"parent\":\"\",\"order\":\"fair\",\"weight\":2,\"guarantee\":" AMOUNTS       \
+    ",\"limit\":" AMOUNTS ",\"borrow\":" AMOUNTS ",\"lend\":" AMOUNTS ",\"user_limit\":" AMOUNTS   \
+    ",\"user_jobs\":3,\"users\":[\"u\"]}"
+#define CLASS                                                                                      \
+    "{\"name\":\"c\",\"rank\":3,\"takes_below\":2,\"fixed\":true,\"grace_us\":1,"                  \
+    "\"min_run_us\":2,\"user_limit\":" AMOUNTS ",\"users\":[]}"
+
 static const char *const lines[EVENT_TYPE_COUNT] = {
     [EVENT_NODE_UPSERTED] =
         "{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n \\\"\\u0001\",\"model\":\"A\","
@@ -21,15 +30,34 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
                          "\"health\":\"lost\"}\n",
     [EVENT_JOB_SUBMITTED] =
         "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":18446744073709551615,\"queue\":\"q\","
-        "\"user\":\"\",\"name\":\"x\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,"
+        "\"user\":\"\",\"name\":\"x\",\"class\":\"low\",\"layouts\":[{\"slowdown_ppm\":1000000,"
+        "\"apart\":0,"
         "\"groups\":[" GROUP "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP
-        "]}],\"remaining_us\":-1,\"deadline_us\":86400000000}\n",
+        "]}],\"tasks_min\":2,\"service\":true,\"held\":false,\"fixed\":true,\"retries\":2,"
+        "\"deadline_us\":3,\"limit_us\":5,\"grace_us\":-1,\"min_run_us\":6,\"array\":\"s\","
+        "\"array_limit\":4,\"after\":[{\"job_id\":3,\"end\":\"failed\"},"
+        "{\"job_id\":4,\"end\":\"ok\"}],\"remaining_us\":-1}\n",
+    [EVENT_NODE_HEALTH] = "{\"type\":\"node_health\",\"at_us\":1,\"node\":\"n\","
+                          "\"health\":\"silent\"}\n",
+    [EVENT_NODE_LISTED] = "{\"type\":\"node_listed\",\"at_us\":1,\"node\":\"n\",\"tasks\":["
+                          "{\"job_id\":7,\"task\":1,\"run\":2},"
+                          "{\"job_id\":8,\"task\":0,\"run\":1}]}\n",
+    [EVENT_JOB_HELD] = "{\"type\":\"job_held\",\"at_us\":1,\"job_id\":7}\n",
+    [EVENT_JOB_RELEASED] = "{\"type\":\"job_released\",\"at_us\":1,\"job_id\":7}\n",
+    [EVENT_JOB_CHECKPOINT] =
+        "{\"type\":\"job_checkpoint\",\"at_us\":1,\"job_id\":7,\"mark_us\":5}\n",
+    [EVENT_CONFIG_CHANGED] =
+        "{\"type\":\"config_changed\",\"at_us\":1,\"queues\":[" QUEUE "," QUEUE "],"
+        "\"default_queue\":\"a\",\"root_order\":\"fair\",\"classes\":[" CLASS "],"
+        "\"default_class\":\"c\",\"reservation_depth\":4294967295,\"silent_us\":7,"
+        "\"share_half_life_us\":8}\n",
     [EVENT_JOB_CANCELLED] = "{\"type\":\"job_cancelled\",\"at_us\":5000000,\"job_id\":7}\n",
     [EVENT_TASK_STARTED] = "{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,"
-                           "\"node\":\"n\",\"gpus\":[0,5,63]}\n",
+                           "\"run\":1,\"node\":\"n\",\"gpus\":[0,5,63]}\n",
     [EVENT_TASK_EXITED] = "{\"type\":\"task_exited\",\"at_us\":3,\"job_id\":7,\"task\":1,"
-                          "\"exit_code\":-2147483648}\n",
-    [EVENT_TASK_LOST] = "{\"type\":\"task_lost\",\"at_us\":3,\"job_id\":7,\"task\":4294967295}\n",
+                          "\"run\":2,\"exit_code\":-2147483648}\n",
+    [EVENT_TASK_LOST] = "{\"type\":\"task_lost\",\"at_us\":3,\"job_id\":7,\"task\":4294967295,"
+                        "\"run\":4294967295}\n",
     [EVENT_JOB_PROGRESS] = "{\"type\":\"job_progress\",\"at_us\":3,\"job_id\":7,"
                            "\"remaining_us\":9223372036854775807}\n",
     [EVENT_TIME_PASSED] = "{\"type\":\"time_passed\",\"at_us\":3}\n",
@@ -68,12 +96,19 @@ static void parsed_events_hold_the_values(void **state)
     assert_true(event.task.job_id == 7 && event.at_us == 3);
     WORKS(event_parse("e", 1, lines[EVENT_JOB_SUBMITTED], strlen(lines[EVENT_JOB_SUBMITTED]),
                       &arena, &event, &err));
-    assert_true(event.job.id == UINT64_MAX && event.job.deadline_us == 86400000000);
+    assert_true(event.job.id == UINT64_MAX && event.job.deadline_us == 3);
     assert_int_equal(event.job.layout_count, 2);
     assert_int_equal(event.job.layouts[1].slowdown_ppm, 1200000);
     assert_int_equal(event.job.layouts[0].group_count, 2);
     assert_int_equal(event.job.layouts[0].groups[1].model_count, 2);
     assert_string_equal(event.job.layouts[0].groups[1].labels[0], "k=v");
+    assert_true(event.job.service && event.job.fixed && !event.job.held);
+    assert_true(event.job.after_count == 2 && event.job.after[0].end == AFTER_FAILED);
+    WORKS(event_parse("e", 1, lines[EVENT_CONFIG_CHANGED], strlen(lines[EVENT_CONFIG_CHANGED]),
+                      &arena, &event, &err));
+    assert_int_equal(event.rules.queue_count, 2);
+    assert_true(event.rules.queues[1].limit[RES_GPU_BYTES] == AMOUNT_NONE);
+    assert_true(event.rules.reservation_depth == RESERVE_ALL);
     arena_done(&arena);
 }
 
@@ -115,11 +150,13 @@ static void wrong_lines_are_named(void **state)
     fails("{\"type\":\"stepped\",\"at_us\":9223372036854775808}",
           "e.jsonl:12: at_us: must be -9223372036854775808 to 9223372036854775807, is "
           "9223372036854775808");
-    fails("{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,\"node\":\"n\","
-          "\"gpus\":[3,1]}",
+    fails("{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,\"run\":1,"
+          "\"node\":\"n\",\"gpus\":[3,1]}",
           "e.jsonl:12: gpus[1]: GPUs must be in ascending order");
     fails("{\"type\":\"gpu_health\",\"at_us\":1,\"node\":\"n\",\"gpu\":3,\"health\":\"ill\"}",
           "e.jsonl:12: health: must be healthy or lost, is 'ill'");
+    fails("{\"type\":\"node_health\",\"at_us\":1,\"node\":\"n\",\"health\":\"ill\"}",
+          "e.jsonl:12: health: must be heard, silent, drained or undrained, is 'ill'");
     fails("{\"type\":\"job_cancelled\",\"at_us\":1,\"job_id\":-7}",
           "e.jsonl:12: job_id: must be a whole number from 0 to 18446744073709551615, is -7");
     fails("[]", "e.jsonl:12: must be a map of fields, is a list");

@@ -72,13 +72,42 @@ static void json_is_accepted(void **state)
     job_file_done(&file);
 }
 
+static void a_job_states_its_rights(void **state)
+{
+    static const char text[] =
+        "class: high\ntime-limit: 2h\ndeadline: 5h\ngrace: 30s\nmin-run: 10m\nmin-tasks: 2\n"
+        "service: true\nhold: true\npreemptible: false\nretries: 2\narray: sweep\n"
+        "array-limit: 4\nafter: [{job: 3, end: any}, {job: 4}]\ntasks: 4\ngpus: 1\n--- {}\n";
+    const struct job_spec *job;
+    struct job_file file;
+
+    (void)state;
+    WORKS(job_file_parse("jobs.yaml", text, sizeof text - 1, &file, &err));
+    job = &file.jobs[0];
+    assert_string_equal(job->class, "high");
+    assert_string_equal(job->array, "sweep");
+    assert_true(job->limit_us == 7200000000 && job->deadline_us == 18000000000);
+    assert_true(job->grace_us == 30000000 && job->min_run_us == 600000000);
+    assert_true(job->tasks_min == 2 && job->retries == 2 && job->array_limit == 4);
+    assert_true(job->service && job->held && job->fixed && job->after_count == 2);
+    assert_true(job->after[0].job_id == 3 && job->after[0].end == AFTER_ANY);
+    assert_true(job->after[1].job_id == 4 && job->after[1].end == AFTER_OK);
+    job = &file.jobs[1];
+    assert_string_equal(job->class, "");
+    assert_true(job->grace_us == -1 && job->min_run_us == -1 && job->limit_us == 0);
+    assert_true(!job->service && !job->held && !job->fixed && job->after_count == 0);
+    job_file_done(&file);
+}
+
 static void wrong_fields_are_named(void **state)
 {
     (void)state;
     fails("name: a\ngroups:\n  - gpus: 1\n  - gpus: -3\n",
           "jobs.yaml:4: groups[1].gpus: must be 0 to 64, is -3");
-    fails("gpu: 1\n", "jobs.yaml:1: gpu: unknown field, known are name, queue, user, groups, "
-                      "tasks, gpus, gpu-share, gpu-memory, cpus, memory, models, labels");
+    fails("gpu: 1\n", "jobs.yaml:1: gpu: unknown field, known are name, queue, user, class, "
+                      "min-tasks, service, hold, preemptible, retries, time-limit, deadline, "
+                      "grace, min-run, array, array-limit, after, groups, tasks, gpus, gpu-share, "
+                      "gpu-memory, cpus, memory, models, labels");
     fails("gpus: 1\ngroups: [{gpus: 1}]\n",
           "jobs.yaml:1: gpus: must stand inside the groups when there are groups");
     fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");
@@ -87,6 +116,10 @@ static void wrong_fields_are_named(void **state)
     fails("gpu-share: 1.5\n", "jobs.yaml:1: gpu-share: must be 0.001 to 1, is 1.5");
     fails("groups: [{tasks: 4096}, {tasks: 1}]\n",
           "jobs.yaml:1: job has 4097 tasks, at most 4096 are allowed");
+    fails("after: [{job: 3, end: well}]\n",
+          "jobs.yaml:1: after[0].end: must be ok, any or failed, is 'well'");
+    fails("time-limit: 0s\n",
+          "jobs.yaml:1: time-limit: must be 0.000001s to 36028797018.963968s, is '0s'");
     fails("models: A100\n", "jobs.yaml:1: models: must be a list, is a single value");
     fails("name: [a]\n", "jobs.yaml:1: name: must be a single value, is a list");
     fails("models: [a,\n  '']\n", "jobs.yaml:2: models[1]: must not be empty");
@@ -108,6 +141,7 @@ int main(void)
         TEST(a_job_of_alike_tasks_is_one_group),
         TEST(a_file_holds_several_jobs_and_a_job_several_groups),
         TEST(json_is_accepted),
+        TEST(a_job_states_its_rights),
         TEST(wrong_fields_are_named),
         TEST(a_file_that_is_not_there_says_so),
     };

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* scenario_log.c - decisions and ends of jobs in words. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bits.h"
+#include "sim/scenario_impl.h"
+#include "wire/decision_json.h"
+
+enum { LINE_BYTES_MAX = 1 << 16 };
+
+void sc_add_time(struct text *text, int64_t at_us)
+{
+    char digits[32];
+    size_t len;
+
+    text_addf(text, "%" PRId64, at_us / 1000000);
+    if (at_us % 1000000 != 0) {
+        len = (size_t)snprintf(digits, sizeof digits, ".%06" PRId64, at_us % 1000000);
+        while (digits[len - 1] == '0')
+            len--;
+        text_add_bytes(text, digits, len);
+    }
+    text_add(text, "s");
+}
+
+void sc_add_gpus(struct text *text, uint64_t mask)
+{
+    for (uint32_t gpu = 0, any = 0; gpu < NODE_GPUS_MAX; gpu++) {
+        uint32_t last = gpu;
+
+        if (!(mask & mask_bit(gpu)))
+            continue;
+        while (last + 1 < NODE_GPUS_MAX && (mask & mask_bit(last + 1)))
+            last++;
+        text_addf(text, last > gpu ? "%s%u-%u" : "%s%u", any++ ? "," : "", gpu, last);
+        gpu = last;
+    }
+}
+
+static void add_line(struct sc *sc, const struct text *line)
+{
+    struct text time;
+
+    text_init(&time, 64);
+    sc_add_time(&time, sc->now_us);
+    text_addf(&sc->out->log, "%-7s %s\n", text_str(&time), text_str(line));
+    sc->out->log_lines++;
+    text_done(&time);
+}
+
+void sc_log(struct sc *sc, const char *fmt, ...)
+{
+    char bytes[1024];
+    struct text line;
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(bytes, sizeof bytes, fmt, args);
+    va_end(args);
+    text_init(&line, sizeof bytes);
+    text_add(&line, bytes);
+    add_line(sc, &line);
+    text_done(&line);
+}
+
+void sc_broken(struct sc *sc, const char *fmt, ...)
+{
+    char bytes[1024];
+    va_list args;
+
+    va_start(args, fmt);
+    vsnprintf(bytes, sizeof bytes, fmt, args);
+    va_end(args);
+    text_addf(&sc->out->broken, "%s\n", bytes);
+}
+
+static const char *name_of(const struct sc *sc, uint64_t job_id)
+{
+    return job_id >= 1 && job_id <= sc->scn->job_count ? sc->scn->jobs[job_id - 1].name : "?";
+}
+
+/* Places in the order of tasks; equal ones that follow each other are "n1:0*3". Tasks that are not
+ * 0, 1, 2, ... say their number: "3@n1:0". */
+static void add_places(struct sc *sc, struct text *line, const struct decision *d)
+{
+    const struct task_place *places = sc->world.decisions.places + d->place_first;
+    bool plain = d->type == DECISION_START || d->type == DECISION_RESERVE;
+
+    for (uint32_t i = 0; i < d->place_count; i++)
+        plain = plain && places[i].task == i;
+    for (uint32_t i = 0, same; i < d->place_count; i += same) {
+        for (same = 1; plain && i + same < d->place_count; same++)
+            if (places[i + same].node != places[i].node ||
+                places[i + same].gpu_mask != places[i].gpu_mask)
+                break;
+        text_add(line, " ");
+        if (!plain)
+            text_addf(line, "%u@", places[i].task);
+        text_add(line, places[i].node_name);
+        if (places[i].gpu_mask)
+            text_add(line, ":");
+        sc_add_gpus(line, places[i].gpu_mask);
+        if (same > 1)
+            text_addf(line, "*%u", same);
+    }
+}
+
+static void add_stop(struct sc *sc, struct text *line, const struct decision *d)
+{
+    text_addf(line, "stop %s %s", name_of(sc, d->job_id), stop_mode_text(d->mode));
+    if (d->mode == STOP_SHRINK)
+        add_places(sc, line, d);
+    if (d->for_job != JOB_NONE)
+        text_addf(line, " for %s", name_of(sc, d->for_job));
+    if (d->grace_us > 0) {
+        text_add(line, " grace ");
+        sc_add_time(line, d->grace_us);
+    }
+    text_addf(line, ": %s", reason_text(d->reason));
+}
+
+static void add_reserve(struct sc *sc, struct text *line, const struct decision *d)
+{
+    text_addf(line, "reserve %s", name_of(sc, d->job_id));
+    if (d->at_us == TIME_NONE) {
+        text_add(line, " no more");
+        return;
+    }
+    text_add(line, " at ");
+    sc_add_time(line, d->at_us);
+    add_places(sc, line, d);
+    if (d->for_job != JOB_NONE)
+        text_addf(line, " later because of %s", name_of(sc, d->for_job));
+}
+
+void sc_log_decision(struct sc *sc, const struct decision *d)
+{
+    const char *name = name_of(sc, d->job_id);
+    struct text line;
+
+    text_init(&line, LINE_BYTES_MAX);
+    switch (d->type) {
+    case DECISION_START:
+        text_addf(&line, "start %s", name);
+        add_places(sc, &line, d);
+        break;
+    case DECISION_STOP:
+        add_stop(sc, &line, d);
+        break;
+    case DECISION_REJECT:
+    case DECISION_NOTE:
+        text_addf(&line, "%s %s: %s", d->type == DECISION_NOTE ? "wait" : "reject", name,
+                  reason_text(d->reason));
+        if (d->queue)
+            text_addf(&line, " (%s)", d->queue);
+        break;
+    case DECISION_RESERVE:
+        add_reserve(sc, &line, d);
+        break;
+    case DECISION_ATTEND:
+        text_addf(&line, "attend %s", name);
+        add_places(sc, &line, d);
+        break;
+    }
+    add_line(sc, &line);
+    text_done(&line);
+}
