@@ -11,7 +11,8 @@
 
 __extension__ typedef __int128 wide;
 
-#define FADE_SHIFT   9  /* a job that finishes takes 1/512 of what was known */
+#define FADE_SHIFT   9 /* a job that finishes counts 1/512 more than the one before */
+#define RENORM_SHIFT 6
 #define OCTAVE_FIRST 20 /* the first bin ends at 2^20 us */
 #define LONG_PERCENT 90
 
@@ -110,7 +111,7 @@ static uint32_t keys_of(const struct expect *e, const struct expect_facts *facts
 static uint32_t key_new(struct expect *e, uint64_t facts, bool by_name)
 {
     vec_reserve(e->keys, e->cap, e->count + 1);
-    e->keys[e->count] = (struct expect_key){.facts = facts, .by_name = by_name};
+    e->keys[e->count] = (struct expect_key){.facts = facts, .by_name = by_name, .one = EXPECT_ONE};
     return e->count++;
 }
 
@@ -142,11 +143,16 @@ static int64_t unknown_us(int64_t least_us, int64_t age_us)
     return 2 * age_us > least_us ? 2 * age_us : least_us;
 }
 
+/* What was known fades by the newer counting more, so that a job costs no walk over the bins. */
 static void count_job(struct expect_key *key, uint32_t bin)
 {
+    key->weight[bin] += key->one;
+    key->one += key->one >> FADE_SHIFT;
+    if (key->one < EXPECT_ONE_MAX)
+        return;
+    key->one >>= RENORM_SHIFT;
     for (uint32_t b = 0; b < EXPECT_BINS; b++)
-        key->weight[b] -= (key->weight[b] + (1 << FADE_SHIFT) - 1) >> FADE_SHIFT;
-    key->weight[bin] += EXPECT_ONE;
+        key->weight[b] >>= RENORM_SHIFT;
 }
 
 void expect_learn(struct expect *e, const struct expect_facts *facts, int64_t ran_us)
@@ -234,8 +240,9 @@ void expect_walk(struct expect *e, struct tape *t)
             e->keys[i] = (struct expect_key){0};
         tape_u64(t, &e->keys[i].facts);
         tape_max(t, &e->keys[i].by_name, 1, "kind of a key of run times");
+        tape_max(t, &e->keys[i].one, EXPECT_ONE_MAX, "weight of a job of a key of run times");
         for (uint32_t b = 0; b < EXPECT_BINS; b++)
-            tape_u32(t, &e->keys[i].weight[b]);
+            tape_max(t, &e->keys[i].weight[b], EXPECT_WEIGHT_MAX, "weight of a bin of run times");
         if (tape_loads(t) && !t->failed)
             key_loaded(e, i, t);
     }

@@ -38,9 +38,12 @@ struct expect_facts {
 struct expect_key {
     uint64_t facts; /* user and name, or queue and GPUs; 0 of all jobs */
     uint32_t by_name;
-    uint32_t weight[EXPECT_BINS]; /* jobs that ran so long, times EXPECT_ONE, faded */
+    uint32_t one;                 /* what the next job counts, EXPECT_ONE..EXPECT_ONE_MAX */
+    uint32_t weight[EXPECT_BINS]; /* jobs that ran so long, by what each counted */
 };
-#define EXPECT_ONE (1u << 16)
+#define EXPECT_ONE        (1u << 16)
+#define EXPECT_ONE_MAX    (1u << 22)
+#define EXPECT_WEIGHT_MAX (EXPECT_ONE_MAX * 513)
 
 struct expect {
     struct expect_key *keys; /* [count]; 0 is all jobs */

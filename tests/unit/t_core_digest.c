@@ -246,6 +246,7 @@ static const struct field expect_fields[] = {
 static const struct field expect_key_fields[] = {
     FIELD(expect_key, facts, IN),
     FIELD(expect_key, by_name, IN),
+    FIELD(expect_key, one, IN),
     FIELD(expect_key, weight, IN),
     END,
 };
