@@ -80,6 +80,7 @@ struct core *core_bare(const struct placement_policy *placement, const struct or
     nodes_init(&core->nodes, placement->sees_kinds);
     jobs_init(&core->jobs);
     pending_init(&core->pending);
+    gate_init(&core->gate);
     expect_init(&core->expect);
     fits_init(&core->fits);
     index_init(&core->index, placement->sees_kinds);
@@ -132,6 +133,7 @@ void core_free(struct core *core)
     fits_done(&core->fits);
     expect_done(&core->expect);
     pending_done(&core->pending);
+    gate_done(&core->gate);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
     shapes_done(&core->shapes);
@@ -161,6 +163,7 @@ struct core *core_clone(const struct core *src)
     nodes_copy(&dst->nodes, &src->nodes);
     jobs_copy(&dst->jobs, &src->jobs);
     pending_copy(&dst->pending, &src->pending);
+    gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
     index_copy(&dst->index, &src->index);

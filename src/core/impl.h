@@ -8,6 +8,7 @@
 #include "core/core.h"
 #include "core/expect.h"
 #include "core/fits.h"
+#include "core/gate.h"
 #include "core/index.h"
 #include "core/jobs.h"
 #include "core/nodes.h"
@@ -36,6 +37,7 @@ struct core {
     struct nodes nodes;
     struct jobs jobs;
     struct pending pending;
+    struct gate gate;
     struct expect expect;  /* run times of the jobs that finished */
     void *placement_state; /* [placement->state_size] */
     void *order_state;     /* [order->state_size] */

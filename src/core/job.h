@@ -38,6 +38,12 @@ enum reason {
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */
+    /* why a job is not even queued */
+    REASON_HELD,  /* by its user */
+    REASON_AFTER, /* waits for other jobs to end */
+    REASON_ARRAY, /* as many jobs of its array as may run are queued or run */
+    /* why a job is rejected */
+    REASON_IN_VAIN, /* a job that it waited for has ended otherwise */
     /* why a job was told to stop */
     REASON_GIVES_WAY, /* a job that goes before it needs the room */
     REASON_CANCELLED,
@@ -62,9 +68,17 @@ struct job {
     bool cancelled;                     /* when it has stopped, it is gone */
     bool failed;                        /* a task ended badly */
     bool lost;                          /* a task was lost: it must start again */
-    bool preempted;    /* it was told to give way, and waits again when it has left */
-    bool moving;       /* it was stopped to start elsewhere: compared as if it ran on */
-    bool unsettled;    /* the next step must look at it */
+    bool preempted; /* it was told to give way, and waits again when it has left */
+    bool moving;    /* it was stopped to start elsewhere: compared as if it ran on */
+    bool unsettled; /* the next step must look at it */
+    bool queued;    /* PENDING, and nothing but room keeps it from starting: gate.h */
+    bool held;      /* by its user */
+    bool in_vain;   /* a job that it waits for has ended otherwise: it can never start */
+    bool let_in;    /* of its array's jobs, one that may be queued and run */
+    bool lined_up;  /* in its array's list of those that are kept out */
+    uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
+    uint32_t after_left;                    /* jobs that it waits for */
+    enum reason told;                       /* what its own note said, while it is not queued */
     uint32_t victims;  /* jobs that were told to stop for it and have not left */
     uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
     int64_t submit_us;

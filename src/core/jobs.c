@@ -162,6 +162,9 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->unsettled);
     tape_bool(t, &job->preempted);
     tape_bool(t, &job->moving);
+    tape_bool(t, &job->queued);
+    tape_bool(t, &job->held);
+    tape_bool(t, &job->in_vain);
 }
 
 /* No start is the time 0 on a tape, and a start that much later. */
@@ -202,6 +205,7 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_u32(t, &job->preemptions);
     tape_u32(t, &job->run);
     tape_enum(t, job->reason, REASON_COUNT - 1, "reason of a job");
+    tape_enum(t, job->told, REASON_COUNT - 1, "told reason of a job");
     tasks_walk(j, row, limits, t);
 }
 
@@ -254,7 +258,10 @@ void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t)
         if (tape_loads(t)) {
             vec_reserve(j->next_free, j->next_free_cap, j->count + 1);
             vec_reserve(j->rows, j->cap, j->count + 1);
-            j->rows[j->count++].task_first = ROW_NONE;
+            j->rows[j->count++] = (struct job){.task_first = ROW_NONE,
+                                               .array = ROW_NONE,
+                                               .array_prev = ROW_NONE,
+                                               .array_next = ROW_NONE};
         }
         job_walk(j, i, limits, t);
         if (tape_loads(t) && !t->failed)

@@ -15,9 +15,20 @@ void job_enqueue(struct core *core, uint32_t job)
         .job = job,
     };
 
+    check(!row->queued);
+    row->queued = true;
     row->reason = REASON_NEW;
-    core->jobs.pending++;
+    row->told = REASON_NONE;
     pending_add(&core->pending, row->gang, &waiting);
+}
+
+void job_dequeue(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    check(row->queued);
+    row->queued = false;
+    pending_remove(&core->pending, row->gang, job);
 }
 
 void job_rekey(struct core *core, uint32_t job)
@@ -109,7 +120,7 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
     }
 }
 
-static void leave_claimants(struct core *core, uint32_t job)
+void job_leave_claimants(struct core *core, uint32_t job)
 {
     for (uint32_t i = 0; i < core->claimant_count; i++)
         if (core->claimants[i] == job) {
@@ -125,8 +136,8 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     struct job *row = &core->jobs.rows[job];
 
     check(row->state == JOB_PENDING && core->trial.count > mark);
-    pending_remove(&core->pending, row->gang, job);
-    leave_claimants(core, job);
+    job_dequeue(core, job);
+    job_leave_claimants(core, job);
     core->jobs.pending--;
     jobs_activate(&core->jobs, job);
     row->state = JOB_STARTING;
@@ -183,7 +194,8 @@ static void requeue(struct core *core, uint32_t job)
     row->preemptions++;
     if (core->order->stopped != NULL)
         core->order->stopped(core->order_state, core, job);
-    job_enqueue(core, job);
+    core->jobs.pending++;
+    gate_try(core, job);
 }
 
 /* What failed or was cancelled says little about how long the next one like it runs. */
@@ -201,8 +213,9 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
         learn(core, &core->jobs.rows[job]);
     if (core->order->finished != NULL)
         core->order->finished(core->order_state, core, job);
-    leave_claimants(core, job);
+    job_leave_claimants(core, job);
     check(core->jobs.rows[job].task_first == ROW_NONE);
+    gate_ended(core, job, how == JOB_FINISHED);
     jobs_remove(&core->jobs, job);
 }
 

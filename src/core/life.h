@@ -8,8 +8,10 @@
 
 struct core;
 
-/* Put a PENDING job into the queue, with the key that its order gives it now. */
+/* Put a PENDING job into the queue, with the key that its order gives it now; and out of it. Who
+ * may be in the queue is for gate.h to say. */
 void job_enqueue(struct core *core, uint32_t job);
+void job_dequeue(struct core *core, uint32_t job);
 
 /* Ask the order anew for the key of a PENDING job. */
 void job_rekey(struct core *core, uint32_t job);
@@ -24,6 +26,9 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
 /* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone.
  */
 void job_task_left(struct core *core, uint32_t job, uint32_t task_index);
+
+/* Nobody gives way to it any more. */
+void job_leave_claimants(struct core *core, uint32_t job);
 
 /* The next step must look at it. */
 void job_unsettle(struct core *core, uint32_t job);

@@ -179,7 +179,7 @@ static void waiting_loaded(struct pending *p, uint32_t gang, uint32_t at, const 
     const struct waiting *waiting = &b->heap[at];
     const struct job *job = waiting->job < jobs->count ? &jobs->rows[waiting->job] : NULL;
 
-    if (job == NULL || job->state != JOB_PENDING || job->gang != gang ||
+    if (job == NULL || job->state != JOB_PENDING || !job->queued || job->gang != gang ||
         job->sequence != waiting->sequence || p->place[waiting->job] != ROW_NONE ||
         (at > 0 && waiting_before(waiting, &b->heap[(at - 1) / 2])))
         tape_fail(t, "gang %u: job row %u does not wait there", gang, waiting->job);
@@ -235,10 +235,12 @@ static void open_walk(struct pending *p, struct tape *t)
     }
 }
 
-static void pending_loaded(const struct pending *p, uint32_t pending, struct tape *t)
+static void pending_loaded(const struct pending *p, const struct jobs *jobs, struct tape *t)
 {
-    uint32_t open = 0;
+    uint32_t open = 0, pending = 0;
 
+    for (uint32_t job = 0; job < jobs->count; job++)
+        pending += jobs->rows[job].state == JOB_PENDING && jobs->rows[job].queued;
     for (uint32_t i = 0; i < p->count; i++) {
         open += p->buckets[i].count > 0;
         pending -= p->buckets[i].count; /* none is there twice, so it never gets below 0 */
@@ -272,5 +274,5 @@ void pending_walk(struct pending *p, const struct jobs *jobs, uint32_t gangs, ui
         tape_u64(t, &sum);
     open_walk(p, t);
     if (tape_loads(t) && !t->failed)
-        pending_loaded(p, jobs->pending, t);
+        pending_loaded(p, jobs, t);
 }

@@ -35,7 +35,7 @@ static uint32_t list_jobs(struct core *core, struct entry *entries)
     for (uint32_t job = 0; job < core->jobs.count; job++) {
         const struct job *row = &core->jobs.rows[job];
 
-        if (row->state != JOB_PENDING && row->state != JOB_RUNNING)
+        if (row->state != JOB_RUNNING && (row->state != JOB_PENDING || !row->queued))
             continue;
         entries[count++] = (struct entry){.who = {job_order_key(core, job), row->sequence, job}};
     }

@@ -182,9 +182,18 @@ static int check_claim(const struct core *core, const struct job *job, uint32_t 
 static int check_waiting(const struct core *core, uint32_t job, struct err *err)
 {
     const struct job *row = &core->jobs.rows[job];
-    const struct bucket *bucket = &core->pending.buckets[row->gang];
-    const uint32_t at = core->pending.place[job];
+    const struct bucket *bucket;
+    uint32_t at;
 
+    if (!row->queued && !(row->reason == REASON_HELD && row->held) &&
+        !(row->reason == REASON_AFTER && (row->after_left > 0 || row->in_vain)) &&
+        !(row->reason == REASON_ARRAY && row->lined_up))
+        return err_set(err, -EINVAL, "rule 5: job %llu: is kept out of the queue by nothing",
+                       (unsigned long long)row->id);
+    if (!row->queued)
+        return 0;
+    bucket = &core->pending.buckets[row->gang];
+    at = core->pending.place[job];
     if (at >= bucket->count || bucket->heap[at].job != job)
         return err_set(err, -EINVAL, "rule 5: job %llu: waits, but not in the queue",
                        (unsigned long long)row->id);
@@ -196,7 +205,7 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
 
 static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims, struct err *err)
 {
-    uint32_t pending = 0, queued = 0;
+    uint32_t pending = 0, in_line = 0, queued = 0;
 
     for (uint32_t job = 0; job < core->jobs.count; job++) {
         const struct job *row = &core->jobs.rows[job];
@@ -211,15 +220,17 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
         if (rc < 0)
             return rc;
         pending += row->state == JOB_PENDING;
+        in_line += row->state == JOB_PENDING && row->queued;
         victims[0] += row->state != JOB_FREE ? row->victims : 0;
         victims[1] += row->state != JOB_FREE && row->claimant != JOB_NONE &&
                       jobs_find(&core->jobs, row->claimant) != ROW_NONE;
     }
     for (uint32_t i = 0; i < core->pending.open_count; i++)
         queued += core->pending.buckets[core->pending.open[i]].count;
-    if (pending != core->jobs.pending || pending != queued)
-        return err_set(err, -EINVAL, "rule 5: %u jobs wait, %u are queued, %u are counted", pending,
-                       queued, core->jobs.pending);
+    if (pending != core->jobs.pending || in_line != queued)
+        return err_set(err, -EINVAL,
+                       "rule 5: %u jobs wait, %u are counted; %u are in line, %u are queued",
+                       pending, core->jobs.pending, in_line, queued);
     return 0;
 }
 

@@ -245,6 +245,7 @@ static void core_walk(struct core *core, struct tape *t)
     jobs_walk(&core->jobs, &limits, t);
     expect_walk(&core->expect, t);
     queue_walk(core, t);
+    gate_walk(core, t);
     tasks_on_nodes_walk(core, t);
     if (tape_loads(t) && !t->failed)
         rebuild(core, t);

@@ -6,7 +6,42 @@
 #include "core/impl.h"
 #include "core/life.h"
 
-/* Cancelled, failed and lost: what is left of such jobs is told to stop. */
+/* It waits for what cannot happen any more. */
+static void reject(struct core *core, uint32_t job, enum reason reason, struct decisions *out)
+{
+    const struct decision decision = {
+        .type = DECISION_REJECT,
+        .job_id = core->jobs.rows[job].id,
+        .job = ROW_NONE,
+        .reason = reason,
+        .for_job = JOB_NONE,
+    };
+
+    vec_push(out->items, out->count, out->cap, decision);
+    core->jobs.pending--;
+    job_gone(core, job, JOB_CANCELLED);
+}
+
+/* Why a job is not even in the queue, once for each change. */
+static void note_kept_out(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_NOTE,
+        .job_id = row->id,
+        .job = job,
+        .reason = row->reason,
+        .for_job = JOB_NONE,
+    };
+
+    if (row->told == row->reason)
+        return;
+    row->told = row->reason;
+    vec_push(out->items, out->count, out->cap, decision);
+}
+
+/* Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that are kept out of
+ * the queue are told why, or rejected. A rejected job may add others to the list. */
 static void settle(struct core *core, struct decisions *out)
 {
     for (uint32_t i = 0; i < core->unsettled_count; i++) {
@@ -16,7 +51,11 @@ static void settle(struct core *core, struct decisions *out)
         if (!row->unsettled)
             continue;
         row->unsettled = false;
-        if (row->state == JOB_STARTING || row->state == JOB_RUNNING)
+        if (row->state == JOB_PENDING && row->in_vain)
+            reject(core, job, REASON_IN_VAIN, out);
+        else if (row->state == JOB_PENDING && !row->queued)
+            note_kept_out(core, job, out);
+        else if (row->state == JOB_STARTING || row->state == JOB_RUNNING)
             job_stop(core, job, row->cancelled || row->failed ? STOP_CANCEL : STOP_PREEMPT, out);
     }
     core->unsettled_count = 0;
@@ -28,7 +67,7 @@ static void rekey(struct core *core)
 
     while (core->order->next_rekey != NULL &&
            core->order->next_rekey(core->order_state, core, &job))
-        if (core->jobs.rows[job].state == JOB_PENDING)
+        if (core->jobs.rows[job].state == JOB_PENDING && core->jobs.rows[job].queued)
             job_rekey(core, job);
 }
 

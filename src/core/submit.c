@@ -62,15 +62,11 @@ static int later_check(const struct job_spec *spec, struct err *err)
         {"class", spec->class != NULL && spec->class[0] != '\0'},
         {"tasks_min", spec->tasks_min != 0},
         {"service", spec->service},
-        {"held", spec->held},
         {"fixed", spec->fixed},
         {"retries", spec->retries != 0},
         {"limit_us", spec->limit_us != 0},
         {"grace_us", spec->grace_us > 0},
         {"min_run_us", spec->min_run_us > 0},
-        {"array", spec->array != NULL && spec->array[0] != '\0'},
-        {"array_limit", spec->array_limit != 0},
-        {"after", spec->after_count != 0},
     };
 
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
@@ -81,8 +77,53 @@ static int later_check(const struct job_spec *spec, struct err *err)
     return 0;
 }
 
+static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const unsigned long long id = spec->id;
+
+    if (spec->after_count > JOB_AFTER_MAX)
+        return err_set(err, -EINVAL, "job %llu: after: at most %u jobs, are %u", id, JOB_AFTER_MAX,
+                       spec->after_count);
+    for (uint32_t i = 0; i < spec->after_count; i++) {
+        if (spec->after[i].end >= AFTER_COUNT)
+            return err_set(err, -EINVAL, "job %llu: after[%u].end: must be 0 to %d", id, i,
+                           AFTER_COUNT - 1);
+        if (jobs_find(&core->jobs, spec->after[i].job_id) == ROW_NONE)
+            return err_set(err, -ENOENT,
+                           "job %llu: after[%u]: job %llu: unknown, or it has ended already", id, i,
+                           (unsigned long long)spec->after[i].job_id);
+    }
+    return 0;
+}
+
+static bool is_array(const struct job_spec *spec)
+{
+    return spec->array != NULL && spec->array[0] != '\0';
+}
+
+static int array_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    uint32_t user, name;
+
+    if (!is_array(spec) && spec->array_limit > 0)
+        return err_set(err, -EINVAL, "job %llu: array_limit: goes with array",
+                       (unsigned long long)spec->id);
+    if (!is_array(spec))
+        return 0;
+    user = names_find(&core->names, spec->user);
+    name = names_find(&core->names, spec->array);
+    if (user != NAMES_NONE && name != NAMES_NONE &&
+        !gate_array_agrees(&core->gate, user, name, spec->array_limit))
+        return err_set(err, -EINVAL,
+                       "job %llu: array_limit: jobs of array '%s' must all state the same",
+                       (unsigned long long)spec->id, spec->array);
+    return 0;
+}
+
 static int job_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
+    int rc;
+
     if (spec->id == JOB_NONE)
         return err_set(err, -EINVAL, "job: id %llu is reserved", (unsigned long long)spec->id);
     if (jobs_find(&core->jobs, spec->id) != ROW_NONE)
@@ -92,6 +133,11 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
                        (unsigned long long)spec->id, core->jobs_max);
     if (later_check(spec, err) < 0)
         return -ENOTSUP;
+    if (array_check(core, spec, err) < 0)
+        return -EINVAL;
+    rc = after_check(core, spec, err);
+    if (rc < 0)
+        return rc;
     if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
         return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
                        (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);
@@ -99,8 +145,7 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
         return err_set(err, -EINVAL, "job %llu: deadline_us: must be 0 or more",
                        (unsigned long long)spec->id);
     for (uint32_t i = 0; i < spec->layout_count; i++) {
-        const int rc = layout_check(&spec->layouts[i], err);
-
+        rc = layout_check(&spec->layouts[i], err);
         if (rc < 0)
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
@@ -208,12 +253,21 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,
         .reason = REASON_NEW,
+        .held = spec->held,
+        .array = ROW_NONE,
+        .array_prev = ROW_NONE,
+        .array_next = ROW_NONE,
     };
     row = jobs_add(&core->jobs, &job);
+    core->jobs.pending++;
+    if (is_array(spec))
+        gate_join_array(core, row, names_intern(&core->names, spec->array), spec->array_limit);
+    for (uint32_t i = 0; i < spec->after_count; i++)
+        gate_wait_for(core, row, &spec->after[i]);
     tell_arrived(core, job.gang);
     if (core->order->submitted != NULL)
         core->order->submitted(core->order_state, core, row);
-    job_enqueue(core, row);
+    gate_try(core, row);
     return 0;
 }
 
@@ -231,9 +285,41 @@ int fact_job_cancelled(struct core *core, uint64_t job_id, struct err *err)
         return 0;
     }
     claim_drop(core, row);
-    pending_remove(&core->pending, job->gang, row);
+    gate_take_out(core, row, false);
     core->jobs.pending--;
     job_gone(core, row, JOB_CANCELLED);
+    return 0;
+}
+
+int fact_job_held(struct core *core, uint64_t job_id, struct err *err)
+{
+    const uint32_t row = jobs_find(&core->jobs, job_id);
+
+    if (row == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown", (unsigned long long)job_id);
+    if (core->jobs.rows[row].held)
+        return 0;
+    core->jobs.rows[row].held = true;
+    if (core->jobs.rows[row].state != JOB_PENDING)
+        return 0; /* it runs on; if it must wait again, it is held then */
+    claim_drop(core, row);
+    job_leave_claimants(core, row);
+    gate_take_out(core, row, true);
+    gate_try(core, row);
+    return 0;
+}
+
+int fact_job_released(struct core *core, uint64_t job_id, struct err *err)
+{
+    const uint32_t row = jobs_find(&core->jobs, job_id);
+
+    if (row == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown", (unsigned long long)job_id);
+    if (!core->jobs.rows[row].held)
+        return 0;
+    core->jobs.rows[row].held = false;
+    if (core->jobs.rows[row].state == JOB_PENDING)
+        gate_try(core, row);
     return 0;
 }
 
@@ -249,7 +335,7 @@ int fact_job_progress(struct core *core, const struct event *event, struct err *
                        (unsigned long long)event->progress.job_id);
     core->jobs.rows[row].remaining_us = event->progress.remaining_us;
     core->jobs.rows[row].remaining_at_us = core->now_us;
-    if (core->jobs.rows[row].state == JOB_PENDING)
+    if (core->jobs.rows[row].state == JOB_PENDING && core->jobs.rows[row].queued)
         job_rekey(core, row);
     return 0;
 }

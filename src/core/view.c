@@ -49,6 +49,8 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
 
     if (row->state != JOB_PENDING)
         return REASON_NONE;
+    if (!row->queued)
+        return row->reason;
     bucket = &core->pending.buckets[row->gang];
     return bucket->heap[0].job == job || bucket->reason != REASON_VICTIMS ? bucket->reason
                                                                           : REASON_ORDER;

@@ -52,7 +52,7 @@ static bool predicted_next_rekey(void *state, const struct core *core, uint32_t 
 
     while (p->next < p->step_rows) {
         *out_job = p->next++;
-        if (core_job(core, *out_job)->state == JOB_PENDING)
+        if (core_job(core, *out_job)->queued)
             return true;
     }
     return false;

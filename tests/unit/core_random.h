@@ -18,6 +18,7 @@ struct play {
     struct group_spec groups[2];
     struct job_layout_spec layouts[2];
     const char *labels[2];
+    struct job_after after[2];
 };
 
 static inline void play_init(struct play *play, uint64_t seed, uint32_t nodes)
@@ -59,6 +60,23 @@ static inline struct group_spec play_group(struct play *play)
     return group;
 }
 
+/* Some jobs are held, of an array, or wait for others. */
+static inline void play_keep_out(struct play *play, struct job_spec *job)
+{
+    static const char *const arrays[] = {"", "one", "three", "all"};
+    static const uint32_t limits[] = {0, 1, 3, 0};
+    const uint32_t array = play_below(play, 3) == 0 ? play_below(play, 4) : 0;
+
+    job->held = play_below(play, 15) == 0;
+    job->array = arrays[array];
+    job->array_limit = limits[array];
+    job->after = play->after;
+    job->after_count = play_below(play, 8) == 0 ? 1 + play_below(play, 2) : 0;
+    for (uint32_t i = 0; i < job->after_count; i++)
+        play->after[i] = (struct job_after){job->id - 1 - rng_below(&play->rng, 8),
+                                            (enum after_end)play_below(play, AFTER_COUNT)};
+}
+
 static inline void play_submit(struct play *play, struct event *out)
 {
     const uint64_t id = play->next_id++;
@@ -83,6 +101,7 @@ static inline void play_submit(struct play *play, struct event *out)
                                  .layout_count = layouts,
                                  .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1,
                                  .deadline_us = (int64_t)(id % 3) * 50000000};
+    play_keep_out(play, &out->job);
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -177,6 +196,9 @@ static inline void play_event(struct play *play, const struct core *core, struct
         out->type = EVENT_JOB_PROGRESS;
         out->progress.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
         out->progress.remaining_us = play_below(play, 9000000);
+    } else {
+        out->type = play_below(play, 3) == 0 ? EVENT_JOB_HELD : EVENT_JOB_RELEASED;
+        out->job_id = play->next_id - 1 - rng_below(&play->rng, 30);
     }
 }
 

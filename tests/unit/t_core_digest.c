@@ -56,6 +56,7 @@ static const struct field core_fields[] = {
     FIELD(core, nodes, LINK),
     FIELD(core, jobs, LINK),
     FIELD(core, pending, LINK),
+    FIELD(core, gate, LINK),
     FIELD(core, expect, LINK),
     FIELD(core, placement_state, LINK),
     FIELD(core, order_state, LINK),
@@ -202,6 +203,16 @@ static const struct field job_fields[] = {
     FIELD(job, preempted, IN),
     FIELD(job, moving, IN),
     FIELD(job, unsettled, IN),
+    FIELD(job, queued, IN),
+    FIELD(job, held, IN),
+    FIELD(job, in_vain, IN),
+    FIELD(job, let_in, IN),
+    FIELD(job, lined_up, IN),
+    FIELD(job, array, LINK),
+    FIELD(job, array_prev, OUT),
+    FIELD(job, array_next, OUT),
+    FIELD(job, after_left, OUT),
+    FIELD(job, told, IN),
     FIELD(job, victims, IN),
     FIELD(job, claimant, IN),
     FIELD(job, submit_us, IN),
@@ -223,6 +234,34 @@ static const struct field task_fields[] = {
     FIELD(task, started, IN),    FIELD(task, left, IN),
     FIELD(task, claimed, IN),    FIELD(task, node_prev, OUT),
     FIELD(task, node_next, OUT), END,
+};
+
+static const struct field gate_fields[] = {
+    FIELD(gate, edges, LINK),
+    FIELD(gate, edge_count, LINK),
+    FIELD(gate, edge_cap, OUT),
+    FIELD(gate, edge_free, OUT),
+    FIELD(gate, after, OUT),
+    FIELD(gate, arrays, LINK),
+    FIELD(gate, array_count, OUT),
+    FIELD(gate, array_cap, OUT),
+    FIELD(gate, array_free, OUT),
+    FIELD(gate, array_by_name, OUT),
+    END,
+};
+
+static const struct field edge_fields[] = {
+    FIELD(after_edge, on, IN),
+    FIELD(after_edge, job, IN),
+    FIELD(after_edge, end, IN),
+    FIELD(after_edge, next, OUT),
+    END,
+};
+
+static const struct field array_fields[] = {
+    FIELD(array, user, OUT), FIELD(array, name, IN),       FIELD(array, limit, IN),
+    FIELD(array, jobs, OUT), FIELD(array, in, OUT),        FIELD(array, first, OUT),
+    FIELD(array, last, OUT), FIELD(array, next_free, OUT), END,
 };
 
 static const struct field pending_fields[] = {
@@ -263,6 +302,29 @@ static const struct field waiting_fields[] = {
 enum { CLAIMANT = 4, RUNNING = 1 };
 
 /* Job 1 runs (3 tasks on 4 GPUs), 4 has stopped 2 and 3, of which 3 has lost a task; 5 waits. */
+/* Jobs that are kept out of the queue: by their array, and by another job. */
+static void submit_kept_out(struct bed *bed)
+{
+    static const struct group_spec group = {.tasks = 1, .gpus = 5};
+    static const struct job_layout_spec layout = {
+        .groups = &group, .group_count = 1, .slowdown_ppm = 1000000};
+    static const struct job_after after = {6, AFTER_ANY};
+
+    for (uint64_t id = 6; id <= 8; id++)
+        bed_apply(bed, &(struct event){.type = EVENT_JOB_SUBMITTED,
+                                       .job = {.id = id,
+                                               .queue = "9",
+                                               .user = "",
+                                               .name = "",
+                                               .array = id < 8 ? "x" : "",
+                                               .array_limit = id < 8,
+                                               .after = &after,
+                                               .after_count = id == 8,
+                                               .layouts = &layout,
+                                               .layout_count = 1,
+                                               .remaining_us = -1}});
+}
+
 static void open_core(struct bed *bed)
 {
     static const char *const labels[] = {"zone=a"};
@@ -287,6 +349,7 @@ static void open_core(struct bed *bed)
         bed_run(bed, id);
     SUBMIT(bed, .id = CLAIMANT, .gpus = 4, .queue = "1");
     SUBMIT(bed, .id = 5, .gpus = 1, .queue = "9");
+    submit_kept_out(bed);
     bed_step(bed);
     assert_int_equal(bed_state(bed, 2), JOB_STOPPING);
     assert_int_equal(bed->core->claimant_count, 1);
@@ -385,6 +448,21 @@ static void *row_waiting(struct core *core)
     return ((struct bucket *)row_bucket(core))->heap;
 }
 
+static void *row_gate(struct core *core)
+{
+    return &core->gate;
+}
+
+static void *row_edge(struct core *core)
+{
+    return core->gate.edges;
+}
+
+static void *row_array(struct core *core)
+{
+    return core->gate.arrays;
+}
+
 static void *row_expect(struct core *core)
 {
     return &core->expect;
@@ -414,6 +492,9 @@ static const struct table tables[] = {
     {"src/core/pending.h", "pending", pending_fields, row_pending},
     {"src/core/pending.h", "bucket", bucket_fields, row_bucket},
     {"src/core/pending.h", "waiting", waiting_fields, row_waiting},
+    {"src/core/gate.h", "gate", gate_fields, row_gate},
+    {"src/core/gate.h", "after_edge", edge_fields, row_edge},
+    {"src/core/gate.h", "array", array_fields, row_array},
     {"src/core/expect.h", "expect", expect_fields, row_expect},
     {"src/core/expect.h", "expect_key", expect_key_fields, row_expect_key},
 };
