@@ -32,10 +32,11 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_job_held(core, event->job_id, err);
     case EVENT_JOB_RELEASED:
         return fact_job_released(core, event->job_id, err);
+    case EVENT_CONFIG_CHANGED:
+        return fact_config_changed(core, &event->rules, err);
     case EVENT_NODE_HEALTH:
     case EVENT_NODE_LISTED:
     case EVENT_JOB_CHECKPOINT:
-    case EVENT_CONFIG_CHANGED:
         return err_set(err, -ENOTSUP, "event: this version of berth does not act on it yet");
     case EVENT_TIME_PASSED:
     case EVENT_STEPPED:

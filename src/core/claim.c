@@ -7,22 +7,27 @@
 #include "core/ledger.h"
 #include "core/life.h"
 
-void claim_make(struct core *core, uint32_t job, const struct trial_item *places, uint32_t count)
+void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct trial_item *places,
+                uint32_t count)
 {
     struct job *row = &core->jobs.rows[job];
 
     check(row->state == JOB_PENDING && row->task_first == ROW_NONE && count > 0);
     row->task_first = jobs_tasks_add(&core->jobs, count);
     row->task_count = count;
+    row->layout = layout;
     for (uint32_t i = 0; i < count; i++) {
-        core->jobs.tasks[row->task_first + i] = (struct task){
+        const uint32_t task = row->task_first + places[i].slot;
+
+        check(places[i].slot < count);
+        core->jobs.tasks[task] = (struct task){
             .job = job,
             .node = places[i].node,
             .shape = places[i].shape,
             .gpu_mask = places[i].gpu_mask,
             .claimed = true,
         };
-        job_link_task(core, row->task_first + i);
+        job_link_task(core, task);
         ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask);
     }
 }
@@ -44,5 +49,34 @@ void claim_drop(struct core *core, uint32_t job)
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
     row->task_count = 0;
+    row->layout = 0;
     core->index.gains++;
+}
+
+static bool node_is_over(const struct core *core, const struct task *task)
+{
+    const struct node *row = &core->nodes.rows[task->node];
+    const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+
+    if (row->held_mcpu > class->cpu_mcpu || row->held_memory_bytes > class->memory_bytes ||
+        (row->lost_mask & task->gpu_mask) != 0)
+        return true;
+    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+        const struct gpu_book *gpu =
+            &core->nodes.gpus[row->gpu_first + (uint32_t)__builtin_ctzll(left)];
+
+        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+            return true;
+    }
+    return false;
+}
+
+bool claim_is_free(const struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (node_is_over(core, job_task(core, row, i)))
+            return false;
+    return row->task_first != ROW_NONE;
 }

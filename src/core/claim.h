@@ -5,14 +5,19 @@
  * nobody else is given them, free or freed. It ends when the job starts, is cancelled, or one of
  * its nodes goes. While it lasts a node may show more held than there is; free is then 0. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct core;
 
-/* The claim of a PENDING job: the places that the trial's log took in [first, end). Call it with
- * a copy of these entries, after the trial was undone. */
+/* The claim of a PENDING job: the places of its tasks in this layout, as a trial's log had them
+ * before it was undone. `slot` is the index of the task. */
 struct trial_item;
-void claim_make(struct core *core, uint32_t job, const struct trial_item *places, uint32_t count);
+void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct trial_item *places,
+                uint32_t count);
+
+/* Is all that it claims free but for the claim, so that it can start there? */
+bool claim_is_free(const struct core *core, uint32_t job);
 
 /* Give the places back; nothing happens if it has no claim. */
 void claim_drop(struct core *core, uint32_t job);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/amounts.h"
 #include "core/limits.h"
 
 enum event_type {
@@ -102,10 +103,6 @@ enum gpu_health { GPU_HEALTHY, GPU_LOST };
 enum node_health { NODE_HEARD, NODE_SILENT, NODE_DRAINED, NODE_UNDRAINED, NODE_HEALTH_COUNT };
 
 /* ---- configuration ---- */
-
-enum resource { RES_GPU_MGPU, RES_GPU_BYTES, RES_CPU_MCPU, RES_MEMORY_BYTES, RES_COUNT };
-
-#define AMOUNT_NONE INT64_MAX /* not named: no bound */
 
 struct queue_spec {
     const char *name;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/standing.h"
 
 #define ROW_NONE          UINT32_MAX
 #define TIME_NONE         INT64_MAX
@@ -32,12 +33,17 @@ enum job_state {
 enum reason {
     REASON_NONE,    /* not waiting */
     REASON_NEW,     /* submitted after the last step */
-    REASON_NEVER,   /* no node of this cluster could hold a task of it, even empty */
+    REASON_NEVER,   /* the nodes of this cluster could not hold it, even if they were empty */
     REASON_ROOM,    /* no node it may use has room for a task of it now (GPUs, CPUs
                      * or memory are short) */
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */
+    REASON_LIMIT,   /* a queue is at its limit */
+    REASON_BORROW,  /* a queue has borrowed as much as it may */
+    REASON_LEND,    /* a queue keeps back what it does not lend */
+    REASON_USER,    /* its user is at the limit for a user of the queue */
+    REASON_CLASS,   /* its user is at the limit for a user of the class */
     /* why a job is not even queued */
     REASON_HELD,  /* by its user */
     REASON_AFTER, /* waits for other jobs to end */
@@ -62,6 +68,9 @@ struct job {
     uint32_t gang;              /* what it asks for */
     uint32_t layout;            /* which of the gang's layouts it runs in; 0 while pending */
     uint32_t queue, user, name; /* name ids */
+    struct standing at;         /* where it stands in the queues */
+    uint32_t class_id;          /* priority class */
+    uint32_t bucket;            /* of pending, while it is queued */
     uint32_t task_count;        /* of that layout */
     uint32_t task_first;        /* row of its first task; ROW_NONE while pending without a claim */
     uint32_t tasks_started, tasks_left; /* settled by events since the last start */
@@ -121,5 +130,6 @@ struct task {
     uint64_t gpu_mask; /* bit i: GPU i of the node */
     bool started, left;
     bool claimed;                  /* not running: room kept for a waiting job, see claim.h */
+    bool leaving;                  /* it was told to stop */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

@@ -125,6 +125,7 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     tape_bool(t, &task->started);
     tape_bool(t, &task->left);
     tape_bool(t, &task->claimed);
+    tape_bool(t, &task->leaving);
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,
@@ -185,6 +186,7 @@ static void times_walk(struct job *job, struct tape *t)
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
 {
     struct job *job = &j->rows[row];
+    uint32_t of_class = job->at.of_class == QUEUE_NONE ? 0 : job->at.of_class + 1;
 
     tape_enum(t, job->state, JOB_STOPPING, "state of a job");
     if (job->state == JOB_FREE)
@@ -196,6 +198,11 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_row(t, &job->queue, limits->names, "queue of a job");
     tape_row(t, &job->user, limits->names, "user of a job");
     tape_row(t, &job->name, limits->names, "name of a job");
+    tape_row(t, &job->at.leaf, limits->queues, "queue row of a job");
+    tape_row(t, &of_class, limits->queues + 1, "class row of a job");
+    if (tape_loads(t))
+        job->at.of_class = of_class > 0 ? of_class - 1 : QUEUE_NONE;
+    tape_row(t, &job->class_id, limits->classes, "class of a job");
     tape_u32(t, &job->tasks_started);
     tape_u32(t, &job->tasks_left);
     flags_walk(job, t);

@@ -10,16 +10,19 @@ void job_enqueue(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
     const struct waiting waiting = {
-        .key = core->order->key(core->order_state, core, job, core->now_us),
+        .key = orderer_key(core, job),
         .sequence = row->sequence,
         .job = job,
     };
+    const struct wanted ask = {row->gang, row->at.leaf, row->at.of_class, row->class_id};
 
     check(!row->queued);
     row->queued = true;
     row->reason = REASON_NEW;
     row->told = REASON_NONE;
-    pending_add(&core->pending, row->gang, &waiting);
+    row->bucket = pending_add(&core->pending, &ask, &waiting);
+    queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, 1,
+                core->now_us);
 }
 
 void job_dequeue(struct core *core, uint32_t job)
@@ -28,13 +31,14 @@ void job_dequeue(struct core *core, uint32_t job)
 
     check(row->queued);
     row->queued = false;
-    pending_remove(&core->pending, row->gang, job);
+    pending_remove(&core->pending, row->bucket, job);
+    queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, -1,
+                core->now_us);
 }
 
 void job_rekey(struct core *core, uint32_t job)
 {
-    pending_rekey(&core->pending, core->jobs.rows[job].gang, job,
-                  core->order->key(core->order_state, core, job, core->now_us));
+    pending_rekey(&core->pending, core->jobs.rows[job].bucket, job, orderer_key(core, job));
 }
 
 void job_unsettle(struct core *core, uint32_t job)
@@ -47,6 +51,32 @@ void job_unsettle(struct core *core, uint32_t job)
 
 /* ---- starting ---- */
 
+struct amounts task_amounts(const struct core *core, const struct task *task)
+{
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+
+    (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
+    return (struct amounts){{
+        [RES_GPU_MGPU] = (int64_t)shape->gpus * need.mgpu,
+        [RES_GPU_BYTES] = shape->gpus * need.memory_bytes,
+        [RES_CPU_MCPU] = shape->cpu_mcpu,
+        [RES_MEMORY_BYTES] = shape->memory_bytes,
+    }};
+}
+
+void job_book_task(struct core *core, uint32_t task, int sign)
+{
+    const struct task *t = &core->jobs.tasks[task];
+    const struct standing *at = &core->jobs.rows[t->job].at;
+    const struct amounts amounts = task_amounts(core, t);
+
+    queues_book(&core->queues, at, t->claimed ? BOOK_CLAIMED : BOOK_USED, &amounts, sign,
+                core->now_us);
+    if (t->leaving)
+        queues_book(&core->queues, at, BOOK_LEAVING, &amounts, sign, core->now_us);
+}
+
 void job_link_task(struct core *core, uint32_t task)
 {
     struct task *t = &core->jobs.tasks[task];
@@ -57,6 +87,7 @@ void job_link_task(struct core *core, uint32_t task)
     if (t->node_next != ROW_NONE)
         core->jobs.tasks[t->node_next].node_prev = task;
     node->first_task = task;
+    job_book_task(core, task, 1);
 }
 
 void job_unlink_task(struct core *core, uint32_t task)
@@ -69,6 +100,7 @@ void job_unlink_task(struct core *core, uint32_t task)
         core->nodes.rows[t->node].first_task = t->node_next;
     if (t->node_next != ROW_NONE)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
+    job_book_task(core, task, -1);
 }
 
 static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
@@ -130,26 +162,58 @@ void job_leave_claimants(struct core *core, uint32_t job)
         }
 }
 
+/* It has its places. */
+static void begin(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    job_dequeue(core, job);
+    job_leave_claimants(core, job);
+    core->jobs.pending--;
+    jobs_activate(&core->jobs, job);
+    core->classes.rows[row->class_id].active++;
+    row->state = JOB_STARTING;
+    row->reason = REASON_NONE;
+    row->moving = false;
+    row->run++;
+    decide_start(core, job, out);
+}
+
 void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
                struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
 
     check(row->state == JOB_PENDING && core->trial.count > mark);
-    job_dequeue(core, job);
-    job_leave_claimants(core, job);
-    core->jobs.pending--;
-    jobs_activate(&core->jobs, job);
-    row->state = JOB_STARTING;
-    row->reason = REASON_NONE;
-    row->moving = false;
     row->layout = layout;
-    row->run++;
     add_tasks(core, job, mark, core->trial.count - mark);
-    decide_start(core, job, out);
+    begin(core, job, out);
+}
+
+void job_start_claimed(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    check(row->state == JOB_PENDING && row->task_first != ROW_NONE);
+    row->tasks_started = row->tasks_left = 0;
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        job_book_task(core, row->task_first + i, -1);
+        job_task(core, row, i)->claimed = false;
+        job_book_task(core, row->task_first + i, 1);
+    }
+    begin(core, job, out);
 }
 
 /* ---- stopping and leaving ---- */
+
+static void task_leaves(struct core *core, uint32_t task)
+{
+    if (core->jobs.tasks[task].left)
+        return;
+    job_book_task(core, task, -1);
+    core->jobs.tasks[task].leaving = true;
+    job_book_task(core, task, 1);
+}
 
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
 {
@@ -170,6 +234,8 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
     row->state = JOB_STOPPING;
     row->preempted = mode == STOP_PREEMPT;
+    for (uint32_t i = 0; i < row->task_count; i++)
+        task_leaves(core, row->task_first + i);
     vec_push(out->items, out->count, out->cap, decision);
 }
 
@@ -192,8 +258,7 @@ static void requeue(struct core *core, uint32_t job)
     row->failed = row->lost = row->preempted = false;
     row->layout = 0;
     row->preemptions++;
-    if (core->order->stopped != NULL)
-        core->order->stopped(core->order_state, core, job);
+    orderer_stopped(core, job);
     core->jobs.pending++;
     gate_try(core, job);
 }
@@ -211,11 +276,12 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
     core->jobs.rows[job].state = how;
     if (how == JOB_FINISHED)
         learn(core, &core->jobs.rows[job]);
-    if (core->order->finished != NULL)
-        core->order->finished(core->order_state, core, job);
+    orderer_finished(core, job);
     job_leave_claimants(core, job);
     check(core->jobs.rows[job].task_first == ROW_NONE);
     gate_ended(core, job, how == JOB_FINISHED);
+    queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
+    amounts_add(&core->asks, &core->shapes.gangs[core->jobs.rows[job].gang].asks, -1);
     jobs_remove(&core->jobs, job);
 }
 
@@ -237,6 +303,7 @@ static void all_left(struct core *core, uint32_t job)
     row->attained_us = job_attained_us(row, core->now_us);
     row->start_us = TIME_NONE;
     jobs_deactivate(&core->jobs, job);
+    core->classes.rows[row->class_id].active--;
     tell_claimant(core, row);
     if (!again || row->cancelled)
         tell_left(core, row);

@@ -7,6 +7,7 @@
 #include "core/job.h"
 
 struct core;
+struct amounts;
 
 /* Put a PENDING job into the queue, with the key that its order gives it now; and out of it. Who
  * may be in the queue is for gate.h to say. */
@@ -19,6 +20,9 @@ void job_rekey(struct core *core, uint32_t job);
 /* PENDING -> STARTING: the trial's log from `mark` on holds its tasks. Adds the decision. */
 void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
                struct decisions *out);
+
+/* The same at the places that are claimed for it. */
+void job_start_claimed(struct core *core, uint32_t job, struct decisions *out);
 
 /* STARTING or RUNNING -> STOPPING. Adds the decision. */
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out);
@@ -36,6 +40,12 @@ void job_unsettle(struct core *core, uint32_t job);
 /* It is gone for good: tell the policies, free the row. It holds nothing. */
 void job_gone(struct core *core, uint32_t job, enum job_state how);
 
-/* Put a task into, or out of, the list of its node's tasks. */
+/* Put a task into, or out of, the list of its node's tasks and the books of its queues. */
 void job_link_task(struct core *core, uint32_t task);
 void job_unlink_task(struct core *core, uint32_t task);
+
+/* What the queues' books say of a task, in (sign 1) or out (-1) of its node's list. */
+void job_book_task(struct core *core, uint32_t task, int sign);
+
+/* What the task takes where it is. */
+struct amounts task_amounts(const struct core *core, const struct task *task);

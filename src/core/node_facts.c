@@ -97,12 +97,16 @@ static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 
     drop_claims(core, node);
     task = core->nodes.rows[node].first_task;
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        job_book_task(core, task, -1);
+    }
     nodes_set_class(&core->nodes, node, class_id);
     task = core->nodes.rows[node].first_task;
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        job_book_task(core, task, 1);
+    }
     ledger_reported(core, node);
 }
 

@@ -14,6 +14,7 @@ void nodes_init(struct nodes *n, bool sees_kinds)
 {
     memset(n, 0, sizeof *n);
     n->sees_kinds = sees_kinds;
+    n->changes = 1;
 }
 
 void nodes_done(struct nodes *n)
@@ -117,6 +118,7 @@ uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id)
         .set_prev = ROW_NONE,
     };
     n->in_use++;
+    n->changes++;
     n->class_nodes[class_id]++;
     return id;
 }
@@ -130,6 +132,7 @@ void nodes_remove(struct nodes *n, uint32_t node)
     row->in_use = false;
     row->lost_mask = 0;
     n->in_use--;
+    n->changes++;
     n->class_nodes[row->class_id]--;
 }
 
@@ -137,6 +140,7 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
 {
     struct node *row = &n->rows[node];
 
+    n->changes++;
     n->class_nodes[row->class_id]--;
     n->class_nodes[class_id]++;
     books_reserve(n, row, n->classes[class_id].gpu_count);

@@ -44,8 +44,9 @@ struct nodes {
     struct node *rows;
     uint32_t count, cap; /* rows, free ones included */
     uint32_t in_use;
-    uint32_t joined; /* nodes that ever joined */
-    uint16_t *kinds; /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
+    uint32_t joined;  /* nodes that ever joined */
+    uint32_t changes; /* how often a node came, went or was described anew, from 1; in no digest */
+    uint16_t *kinds;  /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
     bool sees_kinds;
     struct gpu_book *gpus;
     uint32_t gpu_count, gpu_cap;

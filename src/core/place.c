@@ -6,6 +6,7 @@
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/ledger.h"
+#include "core/life.h"
 #include "core/search.h"
 
 /* ---- one task ---- */
@@ -231,28 +232,79 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     return false;
 }
 
-static bool fits_some_class(struct core *core, uint32_t shape_id)
+bool trial_is_admitted(const struct core *core, uint32_t job, uint32_t mark, enum held held,
+                       struct refusal *out)
 {
+    const struct job *row = &core->jobs.rows[job];
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = mark; i < core->trial.count; i++) {
+        const struct trial_item *item = &core->trial.log[i];
+        const struct amounts amounts =
+            task_amounts(core, &(struct task){.node = item->node, .shape = item->shape});
+
+        if (!item->given)
+            amounts_add(&sum, &amounts, 1);
+    }
+    return amounts_within(&sum, &core->shapes.gangs[row->gang].asks) ||
+           queues_admit(&core->queues, &row->at, &sum, &core->capacity, held, out);
+}
+
+/* How many such tasks a node of this class holds while it is empty. */
+static uint64_t tasks_on_empty(const struct shape *shape, const struct node_class *class,
+                               const struct need *need, bool apart)
+{
+    uint64_t tasks = apart ? 1 : JOB_TASKS_MAX;
+    uint64_t on_a_gpu = shape->gpus > 0 ? GPU_MGPU / need->mgpu : 0;
+
+    if (shape->gpus > 0 && need->memory_bytes > 0 &&
+        (uint64_t)(class->gpu_memory_bytes / need->memory_bytes) < on_a_gpu)
+        on_a_gpu = (uint64_t)(class->gpu_memory_bytes / need->memory_bytes);
+    if (shape->gpus > 0 && on_a_gpu * class->gpu_count / shape->gpus < tasks)
+        tasks = on_a_gpu * class->gpu_count / shape->gpus;
+    if (shape->cpu_mcpu > 0 && (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu) < tasks)
+        tasks = (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu);
+    if (shape->memory_bytes > 0 && (uint64_t)(class->memory_bytes / shape->memory_bytes) < tasks)
+        tasks = (uint64_t)(class->memory_bytes / shape->memory_bytes);
+    return tasks;
+}
+
+static bool group_fits_empty(struct core *core, const struct group *group, bool apart)
+{
+    const struct shape *shape = &core->shapes.shapes[group->shape];
+    uint64_t room = 0;
     struct need need;
 
-    for (uint32_t class_id = 0; class_id < core->nodes.class_count; class_id++)
-        if (core->nodes.class_nodes[class_id] > 0 && fit_ever(core, shape_id, class_id, &need))
+    for (uint32_t id = 0; id < core->nodes.class_count; id++)
+        if (core->nodes.class_nodes[id] > 0 && fit_ever(core, group->shape, id, &need))
+            room += core->nodes.class_nodes[id] *
+                    tasks_on_empty(shape, &core->nodes.classes[id], &need, apart);
+    return room >= group->tasks;
+}
+
+static bool layout_fits_empty(struct core *core, const struct layout *layout)
+{
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        if (!group_fits_empty(core, &core->shapes.groups[layout->first_group + g], layout->apart))
+            return false;
+    return true;
+}
+
+static bool gang_fits_empty(struct core *core, const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->layout_count; i++)
+        if (layout_fits_empty(core, &core->shapes.layouts[gang->first_layout + i]))
             return true;
     return false;
 }
 
 bool place_never(struct core *core, uint32_t gang)
 {
-    const struct gang *g = &core->shapes.gangs[gang];
+    struct gang_note *note = pending_note(&core->pending, gang);
 
-    for (uint32_t i = 0; i < g->layout_count; i++) {
-        const struct layout *layout = &core->shapes.layouts[g->first_layout + i];
-        uint32_t fitting = 0;
-
-        for (uint32_t k = 0; k < layout->group_count; k++)
-            fitting += fits_some_class(core, core->shapes.groups[layout->first_group + k].shape);
-        if (fitting == layout->group_count)
-            return false;
+    if (note->never_at != core->nodes.changes) {
+        note->never_at = core->nodes.changes;
+        note->never = !gang_fits_empty(core, &core->shapes.gangs[gang]);
     }
-    return true;
+    return note->never;
 }

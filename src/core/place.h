@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "core/job.h"
+#include "core/queues.h"
 
 struct core;
 struct layout;
@@ -18,8 +19,15 @@ bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
  * room; between different groups place.c searches on when the greedy order fails. */
 bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason);
 
-/* Is there no layout of the gang whose every task fits on some node that is empty? O(groups *
- * classes). */
+/* Do the queues of the job let it hold what the trial's log took from `mark` on? It asks for less
+ * only where shares of a GPU mean memory that depends on the node; otherwise this costs O(tasks)
+ * and is true if they admit what it asks. */
+bool trial_is_admitted(const struct core *core, uint32_t job, uint32_t mark, enum held held,
+                       struct refusal *out);
+
+/* Is there no layout of the gang for which the nodes of this cluster would do if they were empty:
+ * each task fits on some node, and there are enough such nodes for the tasks of each group. Found
+ * out once for each change of the nodes, in O(groups * classes); then O(1). */
 bool place_never(struct core *core, uint32_t gang);
 
 /* The first of the gang's layouts before `layout_end` that fits (see place_layout). */

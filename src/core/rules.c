@@ -185,14 +185,14 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     const struct bucket *bucket;
     uint32_t at;
 
-    if (!row->queued && !(row->reason == REASON_HELD && row->held) &&
-        !(row->reason == REASON_AFTER && (row->after_left > 0 || row->in_vain)) &&
+    if (!row->queued && !row->in_vain && !(row->reason == REASON_HELD && row->held) &&
+        !(row->reason == REASON_AFTER && row->after_left > 0) &&
         !(row->reason == REASON_ARRAY && row->lined_up))
         return err_set(err, -EINVAL, "rule 5: job %llu: is kept out of the queue by nothing",
                        (unsigned long long)row->id);
     if (!row->queued)
         return 0;
-    bucket = &core->pending.buckets[row->gang];
+    bucket = &core->pending.buckets[row->bucket];
     at = core->pending.place[job];
     if (at >= bucket->count || bucket->heap[at].job != job)
         return err_set(err, -EINVAL, "rule 5: job %llu: waits, but not in the queue",

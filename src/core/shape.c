@@ -181,6 +181,47 @@ static void gang_sum(const struct shapes *s, struct gang *gang)
     }
 }
 
+static int64_t times(uint64_t count, int64_t amount)
+{
+    return amount > 0 && count > (uint64_t)(AMOUNT_SUM_MAX / amount) ? AMOUNT_SUM_MAX
+                                                                     : (int64_t)count * amount;
+}
+
+static void add_up(int64_t *sum, int64_t more)
+{
+    *sum = more > AMOUNT_SUM_MAX - *sum ? AMOUNT_SUM_MAX : *sum + more;
+}
+
+/* AMOUNT_SUM_MAX where it is as much or more. */
+static struct amounts layout_asks(const struct shapes *s, const struct layout *layout)
+{
+    struct amounts sum = {{0}};
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &s->groups[layout->first_group + g];
+        const struct shape *shape = &s->shapes[group->shape];
+        const uint64_t gpus = (uint64_t)group->tasks * shape->gpus;
+
+        add_up(&sum.of[RES_GPU_MGPU], times(gpus, shape->gpu_mgpu > 0 ? shape->gpu_mgpu : 1));
+        add_up(&sum.of[RES_GPU_BYTES], times(gpus, shape->gpu_memory_bytes));
+        add_up(&sum.of[RES_CPU_MCPU], times(group->tasks, shape->cpu_mcpu));
+        add_up(&sum.of[RES_MEMORY_BYTES], times(group->tasks, shape->memory_bytes));
+    }
+    return sum;
+}
+
+static void gang_asks(const struct shapes *s, struct gang *gang)
+{
+    gang->asks = layout_asks(s, &s->layouts[gang->first_layout]);
+    for (uint32_t i = 1; i < gang->layout_count; i++) {
+        const struct amounts asks = layout_asks(s, &s->layouts[gang->first_layout + i]);
+
+        for (int r = 0; r < RES_COUNT; r++)
+            if (asks.of[r] < gang->asks.of[r])
+                gang->asks.of[r] = asks.of[r];
+    }
+}
+
 static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
 {
     struct gang gang = {.first_layout = s->layout_count, .layout_count = layout_count};
@@ -198,6 +239,7 @@ static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, ui
             s->groups[s->group_count++] = layouts[i].groups[g];
     }
     gang_sum(s, &gang);
+    gang_asks(s, &gang);
     vec_reserve(s->gangs, s->gang_cap, s->gang_count + 1);
     s->gangs[s->gang_count] = gang;
     return s->gang_count++;
@@ -376,7 +418,7 @@ static void layouts_walk(struct shapes *s, struct tape *t)
 /* A loaded gang is put where it is found by what it asks for. */
 static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct tape *t)
 {
-    const struct gang *gang = &s->gangs[id];
+    struct gang *gang = &s->gangs[id];
     struct gang sum = {0};
     struct layout_spec layouts[GANG_LAYOUTS_MAX];
     uint64_t key;
@@ -391,6 +433,10 @@ static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct ta
     gang_sum(s, &sum);
     if (sum.tasks != gang->tasks || sum.gpus != gang->gpus || sum.mgpu != gang->mgpu)
         tape_fail(t, "gang: is not the sum of its groups");
+    gang_asks(s, gang);
+    for (int r = 0; r < RES_COUNT; r++)
+        if (gang->asks.of[r] >= AMOUNT_SUM_MAX >> 24)
+            tape_fail(t, "gang: asks for more than can be counted");
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         const struct layout *layout = &s->layouts[first + i];
 

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/tape.h"
+#include "core/amounts.h"
 #include "core/limits.h"
 
 struct err;
@@ -51,6 +52,8 @@ struct gang {
     uint32_t tasks;                      /* of the first layout */
     uint32_t gpus;                       /* GPUs that the first layout touches */
     int64_t mgpu;                        /* GPU compute of the first layout, 1000 = one GPU */
+    struct amounts asks; /* what it takes at least, in any layout on any node: what a share or bytes
+                          * alone mean is known on a node only, and counts as next to nothing */
 };
 
 struct shapes {

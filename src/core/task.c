@@ -91,8 +91,7 @@ static void task_has_started(struct core *core, uint32_t job, uint32_t index)
         return;
     row->state = JOB_RUNNING;
     row->start_us = core->now_us;
-    if (core->order->started != NULL)
-        core->order->started(core->order_state, core, job);
+    orderer_started(core, job);
 }
 
 int fact_task_started(struct core *core, const struct event *event, struct err *err)

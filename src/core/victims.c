@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* victims.c - the running jobs that may give way, worst first. */
+/* victims.c - the running jobs that might give way, worst first. */
 #include "core/victims.h"
 
 #include <string.h>
@@ -14,6 +14,8 @@ __extension__ typedef __int128 wide;
 
 static bool is_worse(const struct victim *a, const struct victim *b)
 {
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
     return a->key != b->key ? a->key > b->key : a->sequence > b->sequence;
 }
 
@@ -26,20 +28,23 @@ static int compare(const void *a, const void *b, void *arg)
 int64_t job_order_key(struct core *core, uint32_t job)
 {
     const bool waits = core->jobs.rows[job].state == JOB_PENDING && !core->jobs.rows[job].moving;
+    const struct order_policy *order = orderer_of(core, job)->policy;
     int64_t key;
 
-    if (!waits && core->order->preempts == PREEMPT_NEVER)
+    if (!waits && order->preempts == PREEMPT_NEVER)
         return -1; /* nobody goes before it */
-    key = core->order->key(core->order_state, core, job, core->now_us);
-    if (waits || core->order->hysteresis_ppm == 1000000)
+    key = orderer_key(core, job);
+    if (waits || order->hysteresis_ppm == 1000000)
         return key;
-    return (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm);
+    return (int64_t)((wide)key * 1000000 / order->hysteresis_ppm);
 }
 
 static struct victim victim_of(struct core *core, uint32_t job)
 {
     return (struct victim){
-        .key = job_order_key(core, job),
+        .rank = core->classes.rows[core->jobs.rows[job].class_id].rank,
+        .key =
+            orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ? job_order_key(core, job) : 0,
         .sequence = core->jobs.rows[job].sequence,
         .job = job,
     };
@@ -96,21 +101,6 @@ void victims_refresh(struct core *core)
     list_running(core, v);
     if (!insert_all(v))
         sort_stable(v->list, v->count, sizeof *v->list, compare, NULL);
-}
-
-uint32_t victims_above(const struct core *core, int64_t key)
-{
-    uint32_t first = 0, end = core->victims.count;
-
-    while (first < end) {
-        const uint32_t middle = first + (end - first) / 2;
-
-        if (core->victims.list[middle].key > key)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
 }
 
 void victims_done(struct victims *victims)

@@ -51,7 +51,7 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
         return REASON_NONE;
     if (!row->queued)
         return row->reason;
-    bucket = &core->pending.buckets[row->gang];
+    bucket = &core->pending.buckets[row->bucket];
     return bucket->heap[0].job == job || bucket->reason != REASON_VICTIMS ? bucket->reason
                                                                           : REASON_ORDER;
 }

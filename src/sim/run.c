@@ -124,6 +124,14 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 /* ---- decisions come true ---- */
 
+static void reject(struct run *run, const struct decision *decision)
+{
+    run->jobs[decision->job_id - 1].state = RUN_DROPPED;
+    run->left--;
+    run->measure.failed++;
+    run->measure.never += decision->reason == REASON_NEVER;
+}
+
 static int start(struct run *run, const struct decision *decision, struct err *err)
 {
     const uint32_t job = (uint32_t)(decision->job_id - 1);
@@ -182,6 +190,8 @@ static int carry_out(struct run *run, bool *out_changed, struct err *err)
             rc = start(run, &d->items[i], err);
         else if (d->items[i].type == DECISION_STOP)
             rc = stop(run, &d->items[i], err);
+        else if (d->items[i].type == DECISION_REJECT)
+            reject(run, &d->items[i]);
         if (rc < 0)
             return rc;
         *out_changed =

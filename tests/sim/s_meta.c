@@ -263,7 +263,7 @@ static void a_job_that_nobody_can_serve_changes_nothing_for_others(void **state)
                     assert_int_equal(core_apply(t.b.core, &hopeless, NULL), 0);
                     core_step(t.a.core, 0, &t.a.out);
                     core_step(t.b.core, 0, &t.b.out);
-                    assert_non_null(bed_find(&t.b, DECISION_NOTE, 1ull << 60));
+                    assert_non_null(bed_find(&t.b, DECISION_REJECT, 1ull << 60));
                 }
                 play_event(&t.play, t.a.core, &event);
                 both_apply(&t, &event, &event);

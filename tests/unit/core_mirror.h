@@ -226,6 +226,11 @@ static inline bool mirror_place(struct mirror *m, uint32_t gang, struct task_pla
     return true;
 }
 
+static inline uint32_t waiting_gang(const struct core *core, uint32_t open)
+{
+    return core->pending.buckets[core->pending.open[open]].ask.gang;
+}
+
 /* The step's starts, one after the other, are where the mirror would put them; who still waits
  * fits nowhere. */
 static inline void check_step(struct mirror *m, const struct bed *bed, uint64_t *starts)
@@ -248,7 +253,7 @@ static inline void check_step(struct mirror *m, const struct bed *bed, uint64_t 
         (*starts)++;
     }
     for (uint32_t i = 0; i < bed->core->pending.open_count; i++)
-        assert_false(mirror_place(m, bed->core->pending.open[i], places));
+        assert_false(mirror_place(m, waiting_gang(bed->core, i), places));
 }
 
 /* Plays `events` events on so many nodes and compares every step. */

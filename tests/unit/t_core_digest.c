@@ -42,12 +42,18 @@ struct table {
 static const struct field core_fields[] = {
     FIELD(core, placement, LINK),
     FIELD(core, order, LINK),
+    FIELD(core, orders, LINK),
+    FIELD(core, order_count, LINK),
+    FIELD(core, order_options, LINK),
+    FIELD(core, order_option_count, LINK),
+    FIELD(core, order_option_cap, OUT),
     FIELD(core, seed, IN),
     FIELD(core, repack, IN),
     FIELD(core, migrate_wait_us, IN),
     FIELD(core, migrate_gain_ppm, IN),
     FIELD(core, nodes_max, IN),
     FIELD(core, jobs_max, IN),
+    FIELD(core, reservation_depth, IN),
     FIELD(core, now_us, IN),
     FIELD(core, names, LINK),
     FIELD(core, no_name, OUT),
@@ -55,11 +61,16 @@ static const struct field core_fields[] = {
     FIELD(core, shapes, LINK),
     FIELD(core, nodes, LINK),
     FIELD(core, jobs, LINK),
+    FIELD(core, queues, LINK),
+    FIELD(core, classes, LINK),
+    FIELD(core, asks, OUT),
+    FIELD(core, orderers, LINK),
+    FIELD(core, orderer_count, LINK),
+    FIELD(core, orderer_cap, OUT),
     FIELD(core, pending, LINK),
     FIELD(core, gate, LINK),
     FIELD(core, expect, LINK),
     FIELD(core, placement_state, LINK),
-    FIELD(core, order_state, LINK),
     FIELD(core, unsettled, LINK),
     FIELD(core, unsettled_count, IN),
     FIELD(core, unsettled_cap, OUT),
@@ -74,7 +85,8 @@ static const struct field core_fields[] = {
     FIELD(core, score_epoch, OUT),
     FIELD(core, trial, OUT),
     FIELD(core, contest, OUT),
-    FIELD(core, contest_cap, OUT),
+    FIELD(core, capacity, OUT),
+    FIELD(core, entitle, OUT),
     FIELD(core, victims, OUT),
     END,
 };
@@ -132,19 +144,33 @@ static const struct field layout_fields[] = {
 };
 
 static const struct field gang_fields[] = {
-    FIELD(gang, first_layout, IN), FIELD(gang, layout_count, IN), FIELD(gang, tasks, IN),
-    FIELD(gang, gpus, IN),         FIELD(gang, mgpu, IN),         END,
+    FIELD(gang, first_layout, IN),
+    FIELD(gang, layout_count, IN),
+    FIELD(gang, tasks, IN),
+    FIELD(gang, gpus, IN),
+    FIELD(gang, mgpu, IN),
+    FIELD(gang, asks, OUT),
+    END,
 };
 
 static const struct field nodes_fields[] = {
-    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),         END,
+    FIELD(nodes, changes, OUT),
+    FIELD(nodes, classes, LINK),
+    FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),
+    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, class_nodes_cap, OUT),
+    FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),
+    FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),
+    FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),
+    FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),
+    FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),
+    END,
 };
 
 static const struct field class_fields[] = {
@@ -193,6 +219,9 @@ static const struct field job_fields[] = {
     FIELD(job, queue, IN),
     FIELD(job, user, IN),
     FIELD(job, name, IN),
+    FIELD(job, at, IN),
+    FIELD(job, class_id, IN),
+    FIELD(job, bucket, OUT),
     FIELD(job, task_count, IN),
     FIELD(job, task_first, LINK),
     FIELD(job, tasks_started, IN),
@@ -229,11 +258,17 @@ static const struct field job_fields[] = {
 };
 
 static const struct field task_fields[] = {
-    FIELD(task, job, OUT),       FIELD(task, node, IN),
-    FIELD(task, shape, IN),      FIELD(task, gpu_mask, IN),
-    FIELD(task, started, IN),    FIELD(task, left, IN),
-    FIELD(task, claimed, IN),    FIELD(task, node_prev, OUT),
-    FIELD(task, node_next, OUT), END,
+    FIELD(task, job, OUT),
+    FIELD(task, node, IN),
+    FIELD(task, shape, IN),
+    FIELD(task, gpu_mask, IN),
+    FIELD(task, started, IN),
+    FIELD(task, left, IN),
+    FIELD(task, claimed, IN),
+    FIELD(task, leaving, IN),
+    FIELD(task, node_prev, OUT),
+    FIELD(task, node_next, OUT),
+    END,
 };
 
 static const struct field gate_fields[] = {
@@ -264,17 +299,90 @@ static const struct field array_fields[] = {
     FIELD(array, last, OUT), FIELD(array, next_free, OUT), END,
 };
 
+static const struct field queues_fields[] = {
+    FIELD(queues, rows, LINK),
+    FIELD(queues, count, LINK),
+    FIELD(queues, cap, OUT),
+    FIELD(queues, configured, IN),
+    FIELD(queues, by_name, OUT),
+    FIELD(queues, by_user, OUT),
+    FIELD(queues, users, LINK),
+    FIELD(queues, user_count, LINK),
+    FIELD(queues, user_cap, OUT),
+    FIELD(queues, default_row, IN),
+    FIELD(queues, half_life_us, IN),
+    FIELD(queues, lend_bounded, OUT),
+    FIELD(queues, kept, OUT),
+    FIELD(queues, kept_cap, OUT),
+    END,
+};
+
+static const struct field queue_fields[] = {
+    FIELD(queue, kind, IN),          FIELD(queue, fair, IN),
+    FIELD(queue, by_user, IN),       FIELD(queue, guaranteed, OUT),
+    FIELD(queue, name, IN),          FIELD(queue, parent, IN),
+    FIELD(queue, orderer, IN),       FIELD(queue, children, OUT),
+    FIELD(queue, weight, IN),        FIELD(queue, guarantee, IN),
+    FIELD(queue, limit, IN),         FIELD(queue, borrow, IN),
+    FIELD(queue, lend, IN),          FIELD(queue, user_limit, IN),
+    FIELD(queue, user_jobs_max, IN), FIELD(queue, user_first, IN),
+    FIELD(queue, user_count, IN),    FIELD(queue, used, OUT),
+    FIELD(queue, leaving, OUT),      FIELD(queue, claimed, OUT),
+    FIELD(queue, asked, OUT),        FIELD(queue, jobs, OUT),
+    FIELD(queue, past, IN),          FIELD(queue, past_us, IN),
+    FIELD(queue, entitled, OUT),     END,
+};
+
+static const struct field classes_fields[] = {
+    FIELD(classes, rows, LINK),       FIELD(classes, count, LINK),
+    FIELD(classes, cap, OUT),         FIELD(classes, users, LINK),
+    FIELD(classes, user_count, LINK), FIELD(classes, user_cap, OUT),
+    FIELD(classes, default_row, IN),  END,
+};
+
+static const struct field priority_fields[] = {
+    FIELD(priority, name, IN),        FIELD(priority, rank, IN),
+    FIELD(priority, takes_below, IN), FIELD(priority, fixed, IN),
+    FIELD(priority, grace_us, IN),    FIELD(priority, min_run_us, IN),
+    FIELD(priority, bounded, IN),     FIELD(priority, user_limit, IN),
+    FIELD(priority, user_first, IN),  FIELD(priority, user_count, IN),
+    FIELD(priority, active, OUT),     END,
+};
+
 static const struct field pending_fields[] = {
-    FIELD(pending, buckets, LINK), FIELD(pending, count, LINK),    FIELD(pending, cap, OUT),
-    FIELD(pending, open, OUT),     FIELD(pending, open_count, IN), FIELD(pending, open_cap, OUT),
-    FIELD(pending, place, OUT),    FIELD(pending, place_cap, OUT), END,
+    FIELD(pending, buckets, LINK),
+    FIELD(pending, count, LINK),
+    FIELD(pending, cap, OUT),
+    FIELD(pending, by_ask, OUT),
+    FIELD(pending, gangs, LINK),
+    FIELD(pending, gang_count, LINK),
+    FIELD(pending, gang_cap, OUT),
+    FIELD(pending, open, LINK),
+    FIELD(pending, open_count, LINK),
+    FIELD(pending, open_cap, OUT),
+    FIELD(pending, place, OUT),
+    FIELD(pending, place_cap, OUT),
+    END,
+};
+
+static const struct field wanted_fields[] = {
+    FIELD(wanted, gang, IN),
+    FIELD(wanted, leaf, IN),
+    FIELD(wanted, of_class, IN),
+    FIELD(wanted, class_id, IN),
+    END,
 };
 
 static const struct field bucket_fields[] = {
-    FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
-    FIELD(bucket, cap, OUT),        FIELD(bucket, open_at, OUT),
-    FIELD(bucket, refused_at, OUT), FIELD(bucket, reason, IN),
-    FIELD(bucket, told, IN),        END,
+    FIELD(bucket, ask, LINK),      FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
+    FIELD(bucket, cap, OUT),       FIELD(bucket, open_at, OUT),    FIELD(bucket, refused_at, OUT),
+    FIELD(bucket, bound, IN),      FIELD(bucket, reason, IN),      FIELD(bucket, told, IN),
+    FIELD(bucket, told_bound, IN), FIELD(bucket, in_contest, OUT), END,
+};
+
+static const struct field note_fields[] = {
+    FIELD(gang_note, refused_at, OUT), FIELD(gang_note, reason, IN), FIELD(gang_note, bucket, OUT),
+    FIELD(gang_note, never_at, OUT),   FIELD(gang_note, never, OUT), END,
 };
 
 static const struct field expect_fields[] = {
@@ -433,6 +541,31 @@ static void *row_claim(struct core *core)
     return &core->jobs.tasks[core->jobs.rows[core_find_job(core, CLAIMANT)].task_first];
 }
 
+static void *row_queues(struct core *core)
+{
+    return &core->queues;
+}
+
+static void *row_queue(struct core *core)
+{
+    return &core->queues.rows[core->queues.default_row];
+}
+
+static void *row_classes(struct core *core)
+{
+    return &core->classes;
+}
+
+static void *row_priority(struct core *core)
+{
+    return &core->classes.rows[0];
+}
+
+static void *row_note(struct core *core)
+{
+    return &core->pending.gangs[0];
+}
+
 static void *row_pending(struct core *core)
 {
     return &core->pending;
@@ -440,7 +573,7 @@ static void *row_pending(struct core *core)
 
 static void *row_bucket(struct core *core)
 {
-    return &core->pending.buckets[core->jobs.rows[core_find_job(core, CLAIMANT)].gang];
+    return &core->pending.buckets[core->jobs.rows[core_find_job(core, CLAIMANT)].bucket];
 }
 
 static void *row_waiting(struct core *core)
@@ -489,7 +622,13 @@ static const struct table tables[] = {
     {"src/core/job.h", "job", job_fields, row_job},
     {"src/core/job.h", "task", task_fields, row_task},
     {"src/core/job.h", "task", task_fields, row_claim},
+    {"src/core/queues.h", "queues", queues_fields, row_queues},
+    {"src/core/queues.h", "queue", queue_fields, row_queue},
+    {"src/core/classes.h", "classes", classes_fields, row_classes},
+    {"src/core/classes.h", "priority", priority_fields, row_priority},
     {"src/core/pending.h", "pending", pending_fields, row_pending},
+    {"src/core/pending.h", "wanted", wanted_fields, row_bucket},
+    {"src/core/pending.h", "gang_note", note_fields, row_note},
     {"src/core/pending.h", "bucket", bucket_fields, row_bucket},
     {"src/core/pending.h", "waiting", waiting_fields, row_waiting},
     {"src/core/gate.h", "gate", gate_fields, row_gate},
@@ -661,7 +800,7 @@ static void the_policies_and_all_of_their_state_are_in_the_digest(void **state)
     for (size_t i = 0; i < sizeof(struct salt); i++)
         assert_true(digest_after(bed.core, (uint8_t *)bed.core->placement_state + i) != before);
     for (size_t i = 0; i < sizeof(struct heard); i++)
-        assert_true(digest_after(bed.core, (uint8_t *)bed.core->order_state + i) != before);
+        assert_true(digest_after(bed.core, (uint8_t *)bed.core->orderers[0].state + i) != before);
     bed.core->placement = &other_placement;
     assert_true(core_digest(bed.core) != before);
     bed.core->placement = &place_salted;
