@@ -16,6 +16,8 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
     row->task_first = jobs_tasks_add(&core->jobs, count);
     row->task_count = count;
     row->layout = layout;
+    job_dequeue(core, job); /* what it claims is not asked for any more */
+    row->reason = REASON_VICTIMS;
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t task = row->task_first + places[i].slot;
 
@@ -50,6 +52,7 @@ void claim_drop(struct core *core, uint32_t job)
     row->task_first = ROW_NONE;
     row->task_count = 0;
     row->layout = 0;
+    job_enqueue(core, job);
     core->index.gains++;
 }
 

@@ -2,8 +2,9 @@
 /* claim.h - room that is kept for a waiting job until the jobs that give way to it have left.
  *
  * A claim holds the planned places in the books on top of what the victims still hold, so that
- * nobody else is given them, free or freed. It ends when the job starts, is cancelled, or one of
- * its nodes goes. While it lasts a node may show more held than there is; free is then 0. */
+ * nobody else is given them, free or freed. Meanwhile the job is not in the queue, and the next
+ * one like it has its turn. The claim ends when the job starts, is cancelled or held, or one of its
+ * nodes goes. While it lasts a node may show more held than there is; free is then 0. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +20,5 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
 /* Is all that it claims free but for the claim, so that it can start there? */
 bool claim_is_free(const struct core *core, uint32_t job);
 
-/* Give the places back; nothing happens if it has no claim. */
+/* Give the places back, and the job into the queue; nothing happens if it has no claim. */
 void claim_drop(struct core *core, uint32_t job);

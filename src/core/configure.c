@@ -320,6 +320,9 @@ static void make_root(struct core *core, const struct rules_spec *spec, struct q
     q->rows[QUEUE_ROOT].fair = !is_empty(spec->root_order) && strcmp(spec->root_order, FAIR) == 0;
     q->rows[QUEUE_ROOT].by_user = spec->queue_count == 0 && q->rows[QUEUE_ROOT].fair;
     q->half_life_us = spec->share_half_life_us;
+    q->books = spec->queue_count > 0 || q->rows[QUEUE_ROOT].by_user;
+    for (uint32_t i = 0; i < spec->class_count; i++)
+        q->books = q->books || is_named(spec->classes[i].user_limit);
 }
 
 static void make_queue(struct core *core, const struct rules_spec *spec, uint32_t i,

@@ -83,9 +83,9 @@ void entitle(struct core *core)
 {
     struct entitle_scratch *s = &core->entitle;
 
-    core->capacity = core_capacity(core);
-    if (core->queues.count == 1)
+    if (!core->queues.books)
         return;
+    core->capacity = core_capacity(core);
     vec_reserve(s->children, s->child_cap, core->queues.count);
     vec_reserve(s->parents, s->parent_cap, core->queues.count);
     vec_reserve(s->scratch, s->scratch_cap, (uint32_t)SHARE_TREE_SCRATCH(core->queues.count));

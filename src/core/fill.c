@@ -118,17 +118,33 @@ static void start_claimants(struct core *core, struct decisions *out)
 /* Those who give way are looked for once a step, if at all. */
 static bool make_way(struct core *core, uint32_t job, bool *victims_known, struct decisions *out)
 {
-    if (core->jobs.rows[job].victims > 0)
-        return true;
     if (!rights_some(core, job))
         return false;
     if (!*victims_known)
         victims_refresh(core);
     *victims_known = true;
-    if (!preempt_for(core, job, out))
-        return false;
-    contest_refresh(core);
-    return true;
+    return preempt_for(core, job, out);
+}
+
+/* One turn of the first job of a bucket. */
+static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct decisions *out)
+{
+    struct bucket *bucket = &core->pending.buckets[b];
+    const uint32_t job = bucket->heap[0].job;
+
+    if (core->jobs.rows[job].victims > 0) {
+        wait_for(bucket, REASON_VICTIMS, QUEUE_NONE); /* its claim was lost; they still leave */
+        contest_drop(core, b);
+    } else if (try_start(core, job, out)) {
+        contest_next(core, b);
+    } else if (orderer_of(core, job)->policy->blocks) {
+        contest_hold_back(core, b);
+    } else if (make_way(core, job, victims_known, out)) {
+        contest_next(core, b); /* it has a claim; the next one may have one too */
+        contest_refresh(core);
+    } else {
+        contest_drop(core, b);
+    }
 }
 
 void step_fill(struct core *core, struct decisions *out)
@@ -138,18 +154,7 @@ void step_fill(struct core *core, struct decisions *out)
 
     start_claimants(core, out);
     contest_open(core, takes_part);
-    while ((bucket = contest_best(core)) != ROW_NONE) {
-        const uint32_t job = core->pending.buckets[bucket].heap[0].job;
-
-        if (core->jobs.rows[job].victims == 0 && try_start(core, job, out)) {
-            contest_next(core, bucket);
-        } else if (orderer_of(core, job)->policy->blocks) {
-            contest_hold_back(core, bucket);
-        } else {
-            if (make_way(core, job, &victims_known, out))
-                wait_for(&core->pending.buckets[bucket], REASON_VICTIMS, QUEUE_NONE);
-            contest_drop(core, bucket);
-        }
-    }
+    while ((bucket = contest_best(core)) != ROW_NONE)
+        take_turn(core, bucket, &victims_known, out);
     trial_commit(core);
 }

@@ -49,6 +49,23 @@ void job_unsettle(struct core *core, uint32_t job)
     vec_push(core->unsettled, core->unsettled_count, core->unsettled_cap, job);
 }
 
+void job_note(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_NOTE,
+        .job_id = row->id,
+        .job = job,
+        .reason = row->reason,
+        .for_job = JOB_NONE,
+    };
+
+    if (row->told == row->reason)
+        return;
+    row->told = row->reason;
+    vec_push(out->items, out->count, out->cap, decision);
+}
+
 /* ---- starting ---- */
 
 struct amounts task_amounts(const struct core *core, const struct task *task)
@@ -69,8 +86,11 @@ void job_book_task(struct core *core, uint32_t task, int sign)
 {
     const struct task *t = &core->jobs.tasks[task];
     const struct standing *at = &core->jobs.rows[t->job].at;
-    const struct amounts amounts = task_amounts(core, t);
+    struct amounts amounts;
 
+    if (!core->queues.books)
+        return;
+    amounts = task_amounts(core, t);
     queues_book(&core->queues, at, t->claimed ? BOOK_CLAIMED : BOOK_USED, &amounts, sign,
                 core->now_us);
     if (t->leaving)
@@ -167,7 +187,8 @@ static void begin(struct core *core, uint32_t job, struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
 
-    job_dequeue(core, job);
+    if (row->queued)
+        job_dequeue(core, job);
     job_leave_claimants(core, job);
     core->jobs.pending--;
     jobs_activate(&core->jobs, job);
@@ -208,7 +229,7 @@ void job_start_claimed(struct core *core, uint32_t job, struct decisions *out)
 
 static void task_leaves(struct core *core, uint32_t task)
 {
-    if (core->jobs.tasks[task].left)
+    if (core->jobs.tasks[task].left || core->jobs.tasks[task].leaving)
         return;
     job_book_task(core, task, -1);
     core->jobs.tasks[task].leaving = true;

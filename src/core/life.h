@@ -34,6 +34,9 @@ void job_task_left(struct core *core, uint32_t job, uint32_t task_index);
 /* Nobody gives way to it any more. */
 void job_leave_claimants(struct core *core, uint32_t job);
 
+/* Say why a job that waits, and is not in the queue, does so; once for each change. */
+void job_note(struct core *core, uint32_t job, struct decisions *out);
+
 /* The next step must look at it. */
 void job_unsettle(struct core *core, uint32_t job);
 

@@ -238,7 +238,7 @@ bool trial_is_admitted(const struct core *core, uint32_t job, uint32_t mark, enu
     const struct job *row = &core->jobs.rows[job];
     struct amounts sum = {{0}};
 
-    for (uint32_t i = mark; i < core->trial.count; i++) {
+    for (uint32_t i = mark; core->queues.books && i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
         const struct amounts amounts =
             task_amounts(core, &(struct task){.node = item->node, .shape = item->shape});

@@ -23,6 +23,7 @@ static void stop_chosen(const struct plan *p, struct decisions *out)
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);
     vec_push(core->claimants, core->claimant_count, core->claimant_cap, p->job);
+    job_note(core, p->job, out);
 }
 
 /* On trial: the victims still hold what they have. */

@@ -180,6 +180,8 @@ static void remember(const struct queues *q, struct queue *row, int64_t now_us)
 void queues_book(struct queues *q, const struct standing *at, enum queue_book book,
                  const struct amounts *amounts, int sign, int64_t now_us)
 {
+    if (!q->books)
+        return;
     for_each_row(q, at, i)
     {
         struct queue *row = &q->rows[i];
@@ -294,6 +296,8 @@ bool queues_admit(const struct queues *q, const struct standing *at, const struc
                   const struct amounts *capacity, enum held held, struct refusal *out)
 {
     out->bound = BOUND_NONE;
+    if (!q->books)
+        return true;
     for_each_row(q, at, row) if (!row_admits(q, row, more, held, false, out)) return false;
     for (int r = 0; q->lend_bounded && r < RES_COUNT; r++)
         if (more->of[r] > 0 &&

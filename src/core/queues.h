@@ -67,6 +67,8 @@ struct queues {
     uint32_t user_count, user_cap;
     uint32_t default_row; /* of jobs that name no queue; QUEUE_NONE = they must name one */
     int64_t half_life_us; /* 0: the past does not count */
+    bool books;           /* there is more than one queue for all, or a class that is limited;
+                           * otherwise nobody looks at the books, and they are not kept */
     bool lend_bounded;    /* some queue keeps back a part of its guarantee */
     int64_t *kept;        /* [kept_cap] scratch of queues_admit() */
     uint32_t kept_cap;

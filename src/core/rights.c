@@ -30,7 +30,7 @@ static bool may_reclaim(const struct core *core, uint32_t job)
     const struct queues *q = &core->queues;
     uint32_t row = core->jobs.rows[job].at.leaf;
 
-    for (; q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
+    for (; q->books && q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
         if (q->rows[q->rows[row].parent].children > 1 &&
             queue_is_entitled(&q->rows[row], asks_of(core, job)))
             return true;

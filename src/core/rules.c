@@ -173,7 +173,7 @@ static int check_claim(const struct core *core, const struct job *job, uint32_t 
     for (uint32_t i = 0; i < job->task_count; i++)
         listed = listed && job_task(core, job, i)->claimed;
     *tasks += job->task_count;
-    if (!listed)
+    if (!listed || job->queued)
         return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
                        (unsigned long long)job->id);
     return 0;
@@ -185,7 +185,8 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     const struct bucket *bucket;
     uint32_t at;
 
-    if (!row->queued && !row->in_vain && !(row->reason == REASON_HELD && row->held) &&
+    if (!row->queued && !row->in_vain && row->task_first == ROW_NONE &&
+        !(row->reason == REASON_HELD && row->held) &&
         !(row->reason == REASON_AFTER && row->after_left > 0) &&
         !(row->reason == REASON_ARRAY && row->lined_up))
         return err_set(err, -EINVAL, "rule 5: job %llu: is kept out of the queue by nothing",

@@ -255,6 +255,9 @@ static void rebuild(struct core *core, struct tape *t)
 
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
+    core->queues.books = core->queues.configured > 1 || core->queues.rows[QUEUE_ROOT].by_user;
+    for (uint32_t i = 0; i < core->classes.count; i++)
+        core->queues.books = core->queues.books || core->classes.rows[i].bounded;
     for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);

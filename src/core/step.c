@@ -40,24 +40,6 @@ static void reject(struct core *core, uint32_t job, enum reason reason, struct d
     job_gone(core, job, JOB_CANCELLED);
 }
 
-/* Why a job is not even in the queue, once for each change. */
-static void note_kept_out(struct core *core, uint32_t job, struct decisions *out)
-{
-    struct job *row = &core->jobs.rows[job];
-    const struct decision decision = {
-        .type = DECISION_NOTE,
-        .job_id = row->id,
-        .job = job,
-        .reason = row->reason,
-        .for_job = JOB_NONE,
-    };
-
-    if (row->told == row->reason)
-        return;
-    row->told = row->reason;
-    vec_push(out->items, out->count, out->cap, decision);
-}
-
 /* Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that are kept out of
  * the queue are told why, or rejected. A rejected job may add others to the list. */
 static void settle(struct core *core, struct decisions *out)
@@ -72,7 +54,7 @@ static void settle(struct core *core, struct decisions *out)
         if (row->state == JOB_PENDING && row->in_vain)
             reject(core, job, row->reason == REASON_AFTER ? REASON_IN_VAIN : row->reason, out);
         else if (row->state == JOB_PENDING && !row->queued)
-            note_kept_out(core, job, out);
+            job_note(core, job, out);
         else if (row->state == JOB_STARTING || row->state == JOB_RUNNING)
             job_stop(core, job, row->cancelled || row->failed ? STOP_CANCEL : STOP_PREEMPT, out);
     }

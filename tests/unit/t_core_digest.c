@@ -300,21 +300,14 @@ static const struct field array_fields[] = {
 };
 
 static const struct field queues_fields[] = {
-    FIELD(queues, rows, LINK),
-    FIELD(queues, count, LINK),
-    FIELD(queues, cap, OUT),
-    FIELD(queues, configured, IN),
-    FIELD(queues, by_name, OUT),
-    FIELD(queues, by_user, OUT),
-    FIELD(queues, users, LINK),
-    FIELD(queues, user_count, LINK),
-    FIELD(queues, user_cap, OUT),
-    FIELD(queues, default_row, IN),
-    FIELD(queues, half_life_us, IN),
-    FIELD(queues, lend_bounded, OUT),
-    FIELD(queues, kept, OUT),
-    FIELD(queues, kept_cap, OUT),
-    END,
+    FIELD(queues, rows, LINK),        FIELD(queues, count, LINK),
+    FIELD(queues, cap, OUT),          FIELD(queues, configured, IN),
+    FIELD(queues, by_name, OUT),      FIELD(queues, by_user, OUT),
+    FIELD(queues, users, LINK),       FIELD(queues, user_count, LINK),
+    FIELD(queues, user_cap, OUT),     FIELD(queues, default_row, IN),
+    FIELD(queues, half_life_us, IN),  FIELD(queues, books, OUT),
+    FIELD(queues, lend_bounded, OUT), FIELD(queues, kept, OUT),
+    FIELD(queues, kept_cap, OUT),     END,
 };
 
 static const struct field queue_fields[] = {
@@ -407,7 +400,7 @@ static const struct field waiting_fields[] = {
 
 /* ---- a core with something in every table ---- */
 
-enum { CLAIMANT = 4, RUNNING = 1 };
+enum { CLAIMANT = 4, RUNNING = 1, WAITING = 5 };
 
 /* Job 1 runs (3 tasks on 4 GPUs), 4 has stopped 2 and 3, of which 3 has lost a task; 5 waits. */
 /* Jobs that are kept out of the queue: by their array, and by another job. */
@@ -573,7 +566,7 @@ static void *row_pending(struct core *core)
 
 static void *row_bucket(struct core *core)
 {
-    return &core->pending.buckets[core->jobs.rows[core_find_job(core, CLAIMANT)].bucket];
+    return &core->pending.buckets[core->jobs.rows[core_find_job(core, WAITING)].bucket];
 }
 
 static void *row_waiting(struct core *core)
