@@ -28,13 +28,14 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_task_lost(core, event, err);
     case EVENT_JOB_PROGRESS:
         return fact_job_progress(core, event, err);
+    case EVENT_JOB_CHECKPOINT:
+        return fact_job_checkpoint(core, event, err);
     case EVENT_JOB_HELD:
         return fact_job_held(core, event->job_id, err);
     case EVENT_JOB_RELEASED:
         return fact_job_released(core, event->job_id, err);
     case EVENT_NODE_HEALTH:
     case EVENT_NODE_LISTED:
-    case EVENT_JOB_CHECKPOINT:
     case EVENT_CONFIG_CHANGED:
         return err_set(err, -ENOTSUP, "event: this version of berth does not act on it yet");
     case EVENT_TIME_PASSED:

@@ -46,3 +46,19 @@ void claim_drop(struct core *core, uint32_t job)
     row->task_count = 0;
     core->index.gains++;
 }
+
+void claims_drop_on(struct core *core, uint32_t node)
+{
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    while (task != ROW_NONE) {
+        const struct task *t = &core->jobs.tasks[task];
+
+        if (t->claimed) {
+            claim_drop(core, t->job);
+            task = core->nodes.rows[node].first_task; /* the list has changed */
+        } else {
+            task = t->node_next;
+        }
+    }
+}

@@ -16,3 +16,6 @@ void claim_make(struct core *core, uint32_t job, const struct trial_item *places
 
 /* Give the places back; nothing happens if it has no claim. */
 void claim_drop(struct core *core, uint32_t job);
+
+/* The same for every claim that has a place on this node. */
+void claims_drop_on(struct core *core, uint32_t node);

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/submit.h"
@@ -83,6 +84,7 @@ struct core *core_bare(const struct placement_policy *placement, const struct or
     gate_init(&core->gate);
     expect_init(&core->expect);
     fits_init(&core->fits);
+    heap_init(&core->due);
     index_init(&core->index, placement->sees_kinds);
     return core;
 }
@@ -131,6 +133,7 @@ void core_free(struct core *core)
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    heap_done(&core->due);
     expect_done(&core->expect);
     pending_done(&core->pending);
     gate_done(&core->gate);
@@ -166,6 +169,7 @@ struct core *core_clone(const struct core *src)
     gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
+    heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
@@ -182,7 +186,8 @@ struct core *core_clone(const struct core *src)
     return dst;
 }
 
-int64_t core_next_wake_us(const struct core *core)
+/* When the order of running jobs may change, if that could matter. */
+static int64_t order_wake_us(const struct core *core)
 {
     int64_t wake_us = TIME_NONE;
 
@@ -198,5 +203,13 @@ int64_t core_next_wake_us(const struct core *core)
         at_us = core->order->next_change_us(core->order_state, core, job, core->now_us);
         wake_us = at_us < wake_us ? at_us : wake_us;
     }
+    return wake_us;
+}
+
+int64_t core_next_wake_us(const struct core *core)
+{
+    const int64_t due_us = due_next_us(core), order_us = order_wake_us(core);
+    const int64_t wake_us = due_us < order_us ? due_us : order_us;
+
     return wake_us <= TIME_US_MAX ? wake_us : TIME_NONE;
 }

@@ -17,4 +17,5 @@ int fact_job_cancelled(struct core *core, uint64_t job_id, struct err *err);
 int fact_task_started(struct core *core, const struct event *event, struct err *err);
 int fact_task_exited(struct core *core, const struct event *event, struct err *err);
 int fact_task_lost(struct core *core, const struct event *event, struct err *err);
+int fact_job_checkpoint(struct core *core, const struct event *event, struct err *err);
 int fact_job_progress(struct core *core, const struct event *event, struct err *err);

@@ -3,6 +3,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "base/heap.h"
 #include "base/names.h"
 #include "base/vec.h"
 #include "core/core.h"
@@ -30,6 +31,7 @@ struct core {
 
     /* facts */
     int64_t now_us;
+    int64_t settled_us; /* the clock at the last step: what was due then has been done */
     struct names names;
     uint32_t no_name;        /* the id of "" */
     struct map node_by_name; /* name id -> node row */
@@ -45,6 +47,7 @@ struct core {
     uint32_t unsettled_count, unsettled_cap;
     uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
+    uint64_t marks_ahead; /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */
     struct fits fits;
@@ -55,6 +58,7 @@ struct core {
     struct trial trial;
     uint32_t *contest; /* [contest_cap] room for fill.c */
     uint32_t contest_cap;
+    struct heap due;        /* what is due at a time, see due.h */
     struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };
 

@@ -22,6 +22,7 @@ const char *reason_text(enum reason reason)
         [REASON_CANCELLED] = "was cancelled",
         [REASON_FAILED] = "a task of it failed",
         [REASON_LOST] = "a task of it was lost",
+        [REASON_LIMIT] = "ran for its time limit",
     };
 
     check(reason < REASON_COUNT);
@@ -30,8 +31,8 @@ const char *reason_text(enum reason reason)
 
 const char *job_state_text(enum job_state state)
 {
-    static const char *const texts[] = {"free",     "pending",  "starting", "running",
-                                        "stopping", "finished", "failed",   "cancelled"};
+    static const char *const texts[] = {"free",     "pending", "starting", "running",  "stopping",
+                                        "finished", "failed",  "limited",  "cancelled"};
 
     check(state <= JOB_CANCELLED);
     return texts[state];

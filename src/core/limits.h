@@ -13,6 +13,8 @@
 #define NODES_MAX          (1u << 22)
 #define TIME_US_MAX        (1LL << 60) /* of the clock: 36,000 years */
 #define JOBS_MAX           (1u << 24)  /* jobs that are not finished yet */
+#define GRACE_US_DEFAULT   30000000LL  /* from being told to stop to being killed */
+#define ATTEND_AFTER_US    60000000LL  /* after that, who is still there needs a person */
 #define QUEUES_MAX         4096u       /* of one configuration */
 #define QUEUE_DEPTH_MAX    16          /* levels of queues below the root */
 #define CLASSES_MAX        64u

@@ -73,29 +73,12 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
     return 0;
 }
 
-/* What was planned for the node as it was; the jobs find other room, or the same. */
-static void drop_claims(struct core *core, uint32_t node)
-{
-    uint32_t task = core->nodes.rows[node].first_task;
-
-    while (task != ROW_NONE) {
-        const struct task *t = &core->jobs.tasks[task];
-
-        if (t->claimed) {
-            claim_drop(core, t->job);
-            task = core->nodes.rows[node].first_task; /* the list has changed */
-        } else {
-            task = t->node_next;
-        }
-    }
-}
-
 /* A share of unstated bytes means other bytes on another class: book the tasks anew. */
 static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 {
     uint32_t task;
 
-    drop_claims(core, node);
+    claims_drop_on(core, node); /* the jobs find other room, or the same */
     task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);

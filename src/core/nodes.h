@@ -30,6 +30,7 @@ struct node {
     uint32_t gpu_room;  /* GPU books that it owns, >= the class's gpu_count */
     uint32_t first_task;
     uint64_t lost_mask; /* GPUs that are not usable */
+    uint32_t stuck;     /* tasks on it that should be long gone, see overdue.h */
     bool deficit;       /* a report from outside made more held than there is, at some time */
     int64_t held_mcpu;
     int64_t held_memory_bytes;
@@ -67,6 +68,12 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id);
 static inline const struct node_class *nodes_class_of(const struct nodes *n, uint32_t node)
 {
     return &n->classes[n->rows[node].class_id];
+}
+
+/* May new work be placed on it? */
+static inline bool node_takes_work(const struct node *node)
+{
+    return node->in_use && node->stuck == 0;
 }
 
 /* One more (sign 1) or one less (-1) task of this kind; and which kinds there are, as a mask. */

@@ -45,7 +45,7 @@ static void list_tasks(struct plan *p)
     for (uint32_t v = 0; v < p->candidate_count; v++) {
         const struct job *row = &core->jobs.rows[p->core->victims.list[v].job];
 
-        for (uint32_t i = 0; row->state == JOB_RUNNING && i < row->task_count; i++) {
+        for (uint32_t i = 0; job_may_give_way(core, row) && i < row->task_count; i++) {
             const struct task *task = job_task(core, row, i);
             const struct plan_item item = {row->task_first + i, v, ROW_NONE};
 

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/tape.h"
 #include "core/core.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 
@@ -40,6 +41,8 @@ static void config_walk(struct core *core, struct tape *t)
     tape_max(t, &core->nodes_max, NODES_MAX, "nodes_max");
     tape_max(t, &core->jobs_max, JOBS_MAX, "jobs_max");
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
+    tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");
+    tape_u64(t, &core->marks_ahead);
 }
 
 static void names_and_empty_walk(struct core *core, struct tape *t)
@@ -127,6 +130,7 @@ static void link_next(struct core *core, uint32_t node, uint32_t job, uint32_t i
     else
         core->jobs.tasks[*last].node_next = at;
     *last = at;
+    core->nodes.rows[node].stuck += core->jobs.rows[job].attended;
 }
 
 /* Which tasks are on a node follows from the tasks; their order decides who is told first when the
@@ -178,6 +182,10 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: is of a later sequence than the last", id);
     if ((job->start_us != TIME_NONE) != (job->state == JOB_RUNNING) && job->state != JOB_STOPPING)
         tape_fail(t, "job %llu: is %s, with such a start", id, job_state_text(job->state));
+    if ((job->stop_us != TIME_NONE) != (job->state == JOB_STOPPING) || job->mark_us > core->now_us)
+        tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
+    if (job->attended && job->state != JOB_STOPPING)
+        tape_fail(t, "job %llu: is %s, and overdue", id, job_state_text(job->state));
     if (job->state == JOB_PENDING) {
         if (job->task_first != ROW_NONE && (claimed != job->task_count || started > 0 || left > 0))
             tape_fail(t, "job %llu: waits, and has a task", id);
@@ -224,8 +232,10 @@ static void rebuild(struct core *core, struct tape *t)
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
     for (uint32_t job = 0; job < core->jobs.count; job++)
-        if (core->jobs.rows[job].state != JOB_FREE)
+        if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
+            due_job(core, job);
+        }
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
         if (core->nodes.rows[node].in_use)
             rebuild_node(core, node, t);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - what is heard of running tasks: started, exited, lost. Hearing it twice is harmless. */
+/* task.c - what is heard of running jobs: tasks that started, exited or were lost, and work that
+ * was saved. Hearing it twice is harmless. */
 #include <errno.h>
 
 #include "base/err.h"
+#include "core/due.h"
 #include "core/facts.h"
 #include "core/fit.h"
 #include "core/impl.h"
@@ -91,6 +93,7 @@ static void task_has_started(struct core *core, uint32_t job, uint32_t index)
         return;
     row->state = JOB_RUNNING;
     row->start_us = core->now_us;
+    due_job(core, job);
     if (core->order->started != NULL)
         core->order->started(core->order_state, core, job);
 }
@@ -147,5 +150,33 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
     core->jobs.rows[job].lost = true;
     job_unsettle(core, job);
     job_task_left(core, job, event->task.task);
+    return 0;
+}
+
+/* ---- saved ---- */
+
+/* Clocks differ: a mark of a time that has not come yet is taken as now, and counted. A mark that
+ * is older than what was saved already changes nothing. */
+int fact_job_checkpoint(struct core *core, const struct event *event, struct err *err)
+{
+    const uint32_t job = jobs_find(&core->jobs, event->checkpoint.job_id);
+    int64_t mark_us = event->checkpoint.mark_us;
+    struct job *row;
+
+    if (job == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown",
+                       (unsigned long long)event->checkpoint.job_id);
+    row = &core->jobs.rows[job];
+    if (row->state == JOB_PENDING)
+        return err_set(err, -ENOENT, "job %llu: is not running", (unsigned long long)row->id);
+    if (mark_us == row->mark_said_us)
+        return 0;
+    row->mark_said_us = mark_us;
+    if (mark_us > core->now_us) {
+        mark_us = core->now_us;
+        row->mark_ahead = true;
+        core->marks_ahead++;
+    }
+    row->mark_us = mark_us > row->mark_us ? mark_us : row->mark_us;
     return 0;
 }

@@ -56,6 +56,11 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
                                                                           : REASON_ORDER;
 }
 
+uint64_t core_marks_ahead(const struct core *core)
+{
+    return core->marks_ahead;
+}
+
 const struct gang *core_gang(const struct core *core, uint32_t gang)
 {
     return &core->shapes.gangs[gang];

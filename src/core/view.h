@@ -21,6 +21,8 @@ uint32_t core_job_rows(const struct core *core);                   /* rows, free
 uint32_t core_find_job(const struct core *core, uint64_t job_id);  /* ROW_NONE if unknown */
 /* Why it waits; REASON_NONE unless PENDING. Of the last step. */
 enum reason core_job_reason(const struct core *core, uint32_t job);
+/* Checkpoints that were said to be of a time that had not come yet: a clock is wrong. */
+uint64_t core_marks_ahead(const struct core *core);
 const struct gang *core_gang(const struct core *core, uint32_t gang);
 const struct layout *core_layout(const struct core *core, uint32_t layout);
 const struct group *core_group(const struct core *core, uint32_t group);

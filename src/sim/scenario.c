@@ -202,7 +202,8 @@ static void carry_out(struct sc *sc, const struct decision *d)
         j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
         sc_begin_tasks(sc, d);
     } else if (d->type == DECISION_STOP) {
-        const bool evicted = d->mode == STOP_PREEMPT && d->reason != REASON_LOST;
+        const bool evicted =
+            d->mode == STOP_PREEMPT && d->reason != REASON_LOST && d->reason != REASON_FAILED;
 
         sc->evictions += evicted;
         j->evictions += evicted;

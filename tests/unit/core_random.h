@@ -60,6 +60,18 @@ static inline struct group_spec play_group(struct play *play)
     return group;
 }
 
+/* Some jobs have limits, are tried again, or do not give way. */
+static inline void play_life(struct play *play, struct job_spec *job)
+{
+    const bool limited = play_below(play, 5) == 0, long_runner = play_below(play, 6) == 0;
+
+    job->limit_us = limited ? 1 + (int64_t)play_below(play, 30000000) : 0;
+    job->grace_us = play_below(play, 3) == 0 ? (int64_t)play_below(play, 20000000) : -1;
+    job->min_run_us = long_runner ? (int64_t)play_below(play, 30000000) : -1;
+    job->fixed = play_below(play, 12) == 0;
+    job->retries = play_below(play, 3) == 0 ? play_below(play, 3) : 0;
+}
+
 /* Some jobs are held, of an array, or wait for others. */
 static inline void play_keep_out(struct play *play, struct job_spec *job)
 {
@@ -102,6 +114,7 @@ static inline void play_submit(struct play *play, struct event *out)
                                  .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1,
                                  .deadline_us = (int64_t)(id % 3) * 50000000};
     play_keep_out(play, &out->job);
+    play_life(play, &out->job);
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -192,6 +205,10 @@ static inline void play_event(struct play *play, const struct core *core, struct
         out->gpu.node = play->name;
         out->gpu.gpu = play_below(play, 4);
         out->gpu.health = play_below(play, 3) == 0 ? GPU_LOST : GPU_HEALTHY;
+    } else if (draw < 97) {
+        out->type = EVENT_JOB_CHECKPOINT;
+        out->checkpoint.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
+        out->checkpoint.mark_us = core_now_us(core) + (int64_t)play_below(play, 9000000) - 8000000;
     } else if (draw < 98) {
         out->type = EVENT_JOB_PROGRESS;
         out->progress.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
