@@ -108,6 +108,7 @@ struct core *core_new(const struct core_config *config, struct err *err)
     core->migrate_gain_ppm = config->migrate_gain_ppm;
     core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
     core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
+    core->silent_us = NODE_SILENT_US;
     core->no_name = names_intern(&core->names, "");
     core_init_policies(core, config);
     return core;

@@ -25,9 +25,26 @@ static int64_t job_due_us(const struct core *core, const struct job *row)
     return exempt_us > core->settled_us && !row->fixed ? earlier(at_us, exempt_us) : at_us;
 }
 
+static int64_t node_due_us(const struct core *core, const struct node *row)
+{
+    int64_t at_us = TIME_NONE;
+
+    if (!row->in_use)
+        return TIME_NONE;
+    if (row->silent && !row->lost)
+        at_us = row->silent_since_us + core->silent_us;
+    return row->flaps_until_us > 0 ? earlier(at_us, row->flaps_until_us) : at_us;
+}
+
+/* Ids in the heap. */
 static uint32_t job_id(uint32_t job)
 {
     return job * 2;
+}
+
+static uint32_t node_id(uint32_t node)
+{
+    return node * 2 + 1;
 }
 
 static void put(struct heap *heap, uint32_t id, uint64_t tie, int64_t at_us)
@@ -47,6 +64,13 @@ void due_job(struct core *core, uint32_t job)
     const struct job *row = &core->jobs.rows[job];
 
     put(&core->due, job_id(job), row->sequence * 2, job_due_us(core, row));
+}
+
+void due_node(struct core *core, uint32_t node)
+{
+    const struct node *row = &core->nodes.rows[node];
+
+    put(&core->due, node_id(node), (uint64_t)row->order * 2 + 1, node_due_us(core, row));
 }
 
 int64_t due_next_us(const struct core *core)
@@ -79,6 +103,9 @@ bool due_is_right(const struct core *core)
 {
     for (uint32_t job = 0; job < core->jobs.count; job++)
         if (!is_at(&core->due, job_id(job), job_due_us(core, &core->jobs.rows[job])))
+            return false;
+    for (uint32_t node = 0; node < core->nodes.count; node++)
+        if (!is_at(&core->due, node_id(node), node_due_us(core, &core->nodes.rows[node])))
             return false;
     return true;
 }

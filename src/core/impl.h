@@ -28,6 +28,7 @@ struct core {
     int64_t migrate_wait_us;
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max, jobs_max;
+    int64_t silent_us; /* a node is lost when it was silent for so long */
 
     /* facts */
     int64_t now_us;

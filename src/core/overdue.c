@@ -4,6 +4,7 @@
 
 #include "core/claim.h"
 #include "core/due.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -75,4 +76,6 @@ void settle_overdue(struct core *core, struct decisions *out)
     while (due_pop(core, &job, &node))
         if (job != ROW_NONE)
             job_overdue(core, job, out);
+        else
+            node_overdue(core, node, out);
 }

@@ -40,6 +40,7 @@ static void config_walk(struct core *core, struct tape *t)
     tape_u32(t, &core->migrate_gain_ppm);
     tape_max(t, &core->nodes_max, NODES_MAX, "nodes_max");
     tape_max(t, &core->jobs_max, JOBS_MAX, "jobs_max");
+    tape_i64_in(t, &core->silent_us, 1, TIME_US_MAX, "how long a node may be silent");
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
     tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");
     tape_u64(t, &core->marks_ahead);
@@ -221,6 +222,7 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         tape_fail(t, "node row %u: its name is there twice", node);
     map_put(&core->node_by_name, row->name, node);
     ledger_refresh(core, node);
+    due_node(core, node);
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
 }

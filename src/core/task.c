@@ -7,6 +7,7 @@
 #include "core/due.h"
 #include "core/facts.h"
 #include "core/fit.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -124,6 +125,25 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
 
 /* ---- exited and lost ---- */
 
+/* The first task of a job that fails before it has started: its GPUs may be to blame. Those that
+ * fail after it do so because of that one, or because they were told to stop. */
+static bool device_failed(struct core *core, const struct job *row, const struct task *task)
+{
+    return !task->started && row->state == JOB_STARTING && !row->cancelled && !row->failed &&
+           !row->lost && gpus_failed_to_start(core, task);
+}
+
+static void task_has_failed(struct core *core, uint32_t job, uint32_t index)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (device_failed(core, row, job_task(core, row, index)))
+        row->lost = true;
+    else
+        row->failed = true;
+    job_unsettle(core, job);
+}
+
 int fact_task_exited(struct core *core, const struct event *event, struct err *err)
 {
     uint32_t job;
@@ -131,11 +151,9 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
+    if (event->task.exit_code != 0)
+        task_has_failed(core, job, event->task.task);
     task_has_started(core, job, event->task.task); /* though nobody said so */
-    if (event->task.exit_code != 0) {
-        core->jobs.rows[job].failed = true;
-        job_unsettle(core, job);
-    }
     job_task_left(core, job, event->task.task);
     return 0;
 }

@@ -162,6 +162,25 @@ uint32_t core_node_state(const struct core *core, uint32_t node)
     return core->nodes.rows[node].state;
 }
 
+uint32_t core_node_out(const struct core *core, uint32_t node)
+{
+    const struct node *row = &core->nodes.rows[node];
+
+    return (row->drained ? NODE_OUT_DRAINED : 0) | (row->silent ? NODE_OUT_SILENT : 0) |
+           (row->lost ? NODE_OUT_LOST : 0) | (row->flaps_until_us > 0 ? NODE_OUT_FLAPPING : 0) |
+           (row->stuck > 0 ? NODE_OUT_STUCK : 0);
+}
+
+uint64_t core_node_lost_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].lost_mask;
+}
+
+uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].quarantined_mask;
+}
+
 uint32_t core_node_first_task(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].first_task;

@@ -48,7 +48,17 @@ void core_state_view(const struct core *core, uint32_t state, struct state_view 
 uint32_t core_node_rows(const struct core *core);
 bool core_node_in_use(const struct core *core, uint32_t node);
 uint32_t core_node_class(const struct core *core, uint32_t node);
-uint32_t core_node_state(const struct core *core, uint32_t node);
+uint32_t core_node_state(const struct core *core, uint32_t node); /* ROW_NONE if it is out */
+/* Why it gets no new work: bits, 0 if it does. What runs there runs on, except where it is lost. */
+#define NODE_OUT_DRAINED  1u  /* by an admin */
+#define NODE_OUT_SILENT   2u  /* it is not heard */
+#define NODE_OUT_LOST     4u  /* not for so long that its tasks were given up; silent as well */
+#define NODE_OUT_FLAPPING 8u  /* it was silent too often, and must be calm for a while */
+#define NODE_OUT_STUCK    16u /* tasks on it should be long gone: an attend decision said so */
+uint32_t core_node_out(const struct core *core, uint32_t node);
+/* GPUs that are not usable, bit i: GPU i; and which of these because nothing started there. */
+uint64_t core_node_lost_gpus(const struct core *core, uint32_t node);
+uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node);
 uint32_t core_node_first_task(const struct core *core, uint32_t node);
 
 /* How long the job is expected to run in all, knowing that it ran for so long (core/expect.h): as

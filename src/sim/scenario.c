@@ -214,6 +214,13 @@ static void carry_out(struct sc *sc, const struct decision *d)
     }
 }
 
+/* It left, waits again, and starts again within one step. */
+static void log_left(struct sc *sc, const struct decision *d)
+{
+    if (d->type == DECISION_START && sc->jobs[d->job_id - 1].active)
+        sc_log(sc, "left %s", sc->scn->jobs[d->job_id - 1].name);
+}
+
 /* Rows of tasks that nobody need know of any more. */
 static void forget_gone(struct sc *sc)
 {
@@ -246,6 +253,7 @@ static int step(struct sc *sc, bool *out_more, struct err *err)
     }
     *out_more = false;
     for (uint32_t i = 0; i < d->count; i++) {
+        log_left(sc, &d->items[i]);
         sc_log_decision(sc, &d->items[i]);
         carry_out(sc, &d->items[i]);
         *out_more |= d->items[i].type == DECISION_START || d->items[i].type == DECISION_STOP;

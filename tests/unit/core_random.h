@@ -134,6 +134,16 @@ static inline void play_node(struct play *play, struct event *out)
                                    .label_count = play_below(play, 3) == 0};
 }
 
+/* Nodes come back more often than they go. */
+static inline enum node_health play_node_health(struct play *play)
+{
+    static const enum node_health healths[] = {NODE_SILENT,  NODE_SILENT,    NODE_SILENT,
+                                               NODE_HEARD,   NODE_HEARD,     NODE_HEARD,
+                                               NODE_DRAINED, NODE_UNDRAINED, NODE_UNDRAINED};
+
+    return healths[play_below(play, sizeof healths / sizeof healths[0])];
+}
+
 /* A job on GPUs, ROW_NONE if there is none. */
 static inline uint32_t play_active(struct play *play, const struct core *core)
 {
@@ -199,6 +209,11 @@ static inline void play_event(struct play *play, const struct core *core, struct
         out->type = EVENT_NODE_REMOVED;
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
         out->node_name = play->name;
+    } else if (draw < 94) {
+        out->type = EVENT_NODE_HEALTH;
+        snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+        out->node_health.node = play->name;
+        out->node_health.health = play_node_health(play);
     } else if (draw < 96) {
         out->type = EVENT_GPU_HEALTH;
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));

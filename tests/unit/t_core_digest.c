@@ -48,6 +48,7 @@ static const struct field core_fields[] = {
     FIELD(core, migrate_gain_ppm, IN),
     FIELD(core, nodes_max, IN),
     FIELD(core, jobs_max, IN),
+    FIELD(core, silent_us, IN),
     FIELD(core, now_us, IN),
     FIELD(core, settled_us, IN),
     FIELD(core, names, LINK),
@@ -172,6 +173,13 @@ static const struct field node_fields[] = {
     FIELD(node, first_task, OUT),
     FIELD(node, stuck, OUT),
     FIELD(node, lost_mask, IN),
+    FIELD(node, quarantined_mask, IN),
+    FIELD(node, drained, IN),
+    FIELD(node, silent, IN),
+    FIELD(node, lost, IN),
+    FIELD(node, silent_since_us, IN),
+    FIELD(node, flaps_until_us, IN),
+    FIELD(node, silences_until_us, IN),
     FIELD(node, deficit, IN),
     FIELD(node, held_mcpu, IN),
     FIELD(node, held_memory_bytes, IN),
@@ -184,6 +192,7 @@ static const struct field node_fields[] = {
 static const struct field book_fields[] = {
     FIELD(gpu_book, held_mgpu, IN),
     FIELD(gpu_book, held_bytes, IN),
+    FIELD(gpu_book, failures_until_us, IN),
     END,
 };
 
