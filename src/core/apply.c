@@ -18,6 +18,8 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_gpu_health(core, event, err);
     case EVENT_NODE_HEALTH:
         return fact_node_health(core, event, err);
+    case EVENT_NODE_LISTED:
+        return fact_node_listed(core, event, err);
     case EVENT_JOB_SUBMITTED:
         return fact_job_submitted(core, &event->job, err);
     case EVENT_JOB_CANCELLED:
@@ -36,7 +38,6 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_job_held(core, event->job_id, err);
     case EVENT_JOB_RELEASED:
         return fact_job_released(core, event->job_id, err);
-    case EVENT_NODE_LISTED:
     case EVENT_CONFIG_CHANGED:
         return err_set(err, -ENOTSUP, "event: this version of berth does not act on it yet");
     case EVENT_TIME_PASSED:

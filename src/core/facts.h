@@ -16,6 +16,7 @@ int fact_node_upserted(struct core *core, const struct node_spec *spec, struct e
 int fact_node_removed(struct core *core, const char *name, struct err *err);
 int fact_gpu_health(struct core *core, const struct event *event, struct err *err);
 int fact_node_health(struct core *core, const struct event *event, struct err *err);
+int fact_node_listed(struct core *core, const struct event *event, struct err *err);
 int fact_job_submitted(struct core *core, const struct job_spec *spec, struct err *err);
 int fact_job_held(struct core *core, uint64_t job_id, struct err *err);
 int fact_job_released(struct core *core, uint64_t job_id, struct err *err);

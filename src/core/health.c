@@ -138,7 +138,7 @@ static bool failed_once_too_often(struct core *core, struct gpu_book *gpu)
 
     for (uint32_t i = 0; i + 1 < FAILED_STARTS - 1; i++)
         gpu->failures_until_us[i] = gpu->failures_until_us[i + 1];
-    gpu->failures_until_us[FAILED_STARTS - 2] = core->now_us + FAILED_STARTS_WINDOW_US;
+    gpu->failures_until_us[FAILED_STARTS - 2] = core->now_us + FAILED_WITHIN_US;
     return too_often;
 }
 

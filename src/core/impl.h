@@ -18,6 +18,7 @@
 #include "core/shortlist.h"
 #include "core/trial.h"
 #include "core/victims.h"
+#include "core/view.h"
 
 struct core {
     /* configuration */
@@ -48,6 +49,7 @@ struct core {
     uint32_t unsettled_count, unsettled_cap;
     uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
+    struct drift drift;   /* what listings repaired */
     uint64_t marks_ahead; /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */

@@ -141,6 +141,7 @@ struct task {
     uint32_t shape;
     uint64_t gpu_mask; /* bit i: GPU i of the node */
     bool started, left;
-    bool claimed;                  /* not running: room kept for a waiting job, see claim.h */
+    uint32_t missed; /* listings of its node that did not have it, since one that had */
+    bool claimed;    /* not running: room kept for a waiting job, see claim.h */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

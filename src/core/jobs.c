@@ -125,6 +125,7 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     tape_bool(t, &task->started);
     tape_bool(t, &task->left);
     tape_bool(t, &task->claimed);
+    tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,

@@ -168,6 +168,24 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     decide_start(core, job, out);
 }
 
+void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
+{
+    struct job *row = &core->jobs.rows[job];
+    struct task *task = job_task(core, row, task_index);
+
+    if (task->started)
+        return;
+    task->started = true;
+    task->missed = 0;
+    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    due_job(core, job);
+    if (core->order->started != NULL)
+        core->order->started(core->order_state, core, job);
+}
+
 /* ---- stopping and leaving ---- */
 
 int64_t job_grace_us(const struct core *core, const struct job *job)

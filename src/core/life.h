@@ -20,6 +20,9 @@ void job_rekey(struct core *core, uint32_t job);
 void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
                struct decisions *out);
 
+/* One of its tasks has started, if that is news. With the last one a STARTING job runs. */
+void job_task_started(struct core *core, uint32_t job, uint32_t task_index);
+
 /* STARTING or RUNNING -> STOPPING. Adds the decision. */
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out);
 

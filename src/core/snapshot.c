@@ -44,6 +44,10 @@ static void config_walk(struct core *core, struct tape *t)
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
     tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");
     tape_u64(t, &core->marks_ahead);
+    tape_u64(t, &core->drift.started);
+    tape_u64(t, &core->drift.left);
+    tape_u64(t, &core->drift.lost);
+    tape_u64(t, &core->drift.stray);
 }
 
 static void names_and_empty_walk(struct core *core, struct tape *t)

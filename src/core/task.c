@@ -4,7 +4,6 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "core/due.h"
 #include "core/facts.h"
 #include "core/fit.h"
 #include "core/health.h"
@@ -81,24 +80,6 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     ledger_reported(core, node);
 }
 
-/* With the last of its tasks the job runs. */
-static void task_has_started(struct core *core, uint32_t job, uint32_t index)
-{
-    struct job *row = &core->jobs.rows[job];
-    struct task *task = job_task(core, row, index);
-
-    if (task->started)
-        return;
-    task->started = true;
-    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
-        return;
-    row->state = JOB_RUNNING;
-    row->start_us = core->now_us;
-    due_job(core, job);
-    if (core->order->started != NULL)
-        core->order->started(core->order_state, core, job);
-}
-
 int fact_task_started(struct core *core, const struct event *event, struct err *err)
 {
     struct task *task;
@@ -119,7 +100,7 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
             return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
         move_task(core, job, event->task.task, node, event->task.gpu_mask);
     }
-    task_has_started(core, job, event->task.task);
+    job_task_started(core, job, event->task.task);
     return 0;
 }
 
@@ -153,7 +134,7 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
         return rc < 0 ? rc : 0;
     if (event->task.exit_code != 0)
         task_has_failed(core, job, event->task.task);
-    task_has_started(core, job, event->task.task); /* though nobody said so */
+    job_task_started(core, job, event->task.task); /* though nobody said so */
     job_task_left(core, job, event->task.task);
     return 0;
 }

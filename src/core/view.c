@@ -152,6 +152,11 @@ bool core_node_in_use(const struct core *core, uint32_t node)
     return core->nodes.rows[node].in_use;
 }
 
+uint32_t core_node_name(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].name;
+}
+
 uint32_t core_node_class(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].class_id;
@@ -200,6 +205,11 @@ int64_t core_expected_long_us(const struct core *core, uint32_t job)
     const struct expect_facts facts = job_expect_facts(core, row);
 
     return expect_long_us(&core->expect, &facts, job_attained_us(row, core->now_us));
+}
+
+const struct drift *core_drift(const struct core *core)
+{
+    return &core->drift;
 }
 
 uint32_t core_pending_count(const struct core *core)

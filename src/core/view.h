@@ -47,6 +47,7 @@ void core_state_view(const struct core *core, uint32_t state, struct state_view 
 /* Nodes by row, and the tasks on each: first task row, then core_task(t)->node_next. */
 uint32_t core_node_rows(const struct core *core);
 bool core_node_in_use(const struct core *core, uint32_t node);
+uint32_t core_node_name(const struct core *core, uint32_t node); /* its id, see core_name() */
 uint32_t core_node_class(const struct core *core, uint32_t node);
 uint32_t core_node_state(const struct core *core, uint32_t node); /* ROW_NONE if it is out */
 /* Why it gets no new work: bits, 0 if it does. What runs there runs on, except where it is lost. */
@@ -65,6 +66,14 @@ uint32_t core_node_first_task(const struct core *core, uint32_t node);
  * a mean, and a bound that nine of ten such jobs keep. */
 int64_t core_expected_us(const struct core *core, uint32_t job);
 int64_t core_expected_long_us(const struct core *core, uint32_t job);
+
+/* What listings of nodes repaired, since the core was made: tasks of which nobody had said that
+ * they started, left (told to stop) or were lost; and tasks that were listed and are none of ours.
+ */
+struct drift {
+    uint64_t started, left, lost, stray;
+};
+const struct drift *core_drift(const struct core *core);
 
 uint32_t core_pending_count(const struct core *core);
 uint32_t core_running_count(const struct core *core);

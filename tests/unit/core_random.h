@@ -19,6 +19,7 @@ struct play {
     struct job_layout_spec layouts[2];
     const char *labels[2];
     struct job_after after[2];
+    struct listed_task listed[64];
 };
 
 static inline void play_init(struct play *play, uint64_t seed, uint32_t nodes)
@@ -185,6 +186,30 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
     out->task.gpu_mask >>= play_below(play, 3);
 }
 
+/* What is on a node, or nearly so: some are not there any more, and some are of nobody. */
+static inline void play_list(struct play *play, const struct core *core, struct event *out)
+{
+    const uint32_t node = play_below(play, core_node_rows(core)), sharp = play_below(play, 4);
+    uint32_t t = core_node_in_use(core, node) ? core_node_first_task(core, node) : ROW_NONE;
+
+    snprintf(play->name, sizeof play->name, "n%u", node);
+    if (core_node_in_use(core, node))
+        snprintf(play->name, sizeof play->name, "%s", core_name(core, core_node_name(core, node)));
+    out->type = EVENT_NODE_LISTED;
+    out->listed.node = play->name;
+    out->listed.tasks = play->listed;
+    for (; t != ROW_NONE && out->listed.count < 60; t = core_task(core, t)->node_next) {
+        const struct job *job = core_job(core, core_task(core, t)->job);
+
+        if (!core_task(core, t)->claimed && (sharp > 0 || play_below(play, 3) > 0))
+            play->listed[out->listed.count++] =
+                (struct listed_task){job->id, t - job->task_first, job->run};
+    }
+    while (!play->tame && out->listed.count < 63 && play_below(play, 4) == 0)
+        play->listed[out->listed.count++] = (struct listed_task){
+            rng_below(&play->rng, play->next_id + 1), play_below(play, 5), play_below(play, 3)};
+}
+
 /* The next event. It may be refused. */
 static inline void play_event(struct play *play, const struct core *core, struct event *out)
 {
@@ -196,8 +221,10 @@ static inline void play_event(struct play *play, const struct core *core, struct
         play_submit(play, out);
     } else if (draw < 55) {
         play_task(play, core, EVENT_TASK_STARTED, out);
-    } else if (draw < 80) {
+    } else if (draw < 79) {
         play_task(play, core, EVENT_TASK_EXITED, out);
+    } else if (draw < 80) {
+        play_list(play, core, out);
     } else if (draw < 83) {
         play_task(play, core, EVENT_TASK_LOST, out);
     } else if (draw < 87) {

@@ -68,6 +68,7 @@ static const struct field core_fields[] = {
     FIELD(core, claimants, LINK),
     FIELD(core, claimant_count, IN),
     FIELD(core, claimant_cap, OUT),
+    FIELD(core, drift, IN),
     FIELD(core, marks_ahead, IN),
     FIELD(core, fits, OUT),
     FIELD(core, index, OUT),
@@ -260,11 +261,17 @@ static const struct field job_fields[] = {
 };
 
 static const struct field task_fields[] = {
-    FIELD(task, job, OUT),       FIELD(task, node, IN),
-    FIELD(task, shape, IN),      FIELD(task, gpu_mask, IN),
-    FIELD(task, started, IN),    FIELD(task, left, IN),
-    FIELD(task, claimed, IN),    FIELD(task, node_prev, OUT),
-    FIELD(task, node_next, OUT), END,
+    FIELD(task, job, OUT),
+    FIELD(task, node, IN),
+    FIELD(task, shape, IN),
+    FIELD(task, gpu_mask, IN),
+    FIELD(task, started, IN),
+    FIELD(task, left, IN),
+    FIELD(task, missed, IN),
+    FIELD(task, claimed, IN),
+    FIELD(task, node_prev, OUT),
+    FIELD(task, node_next, OUT),
+    END,
 };
 
 static const struct field gate_fields[] = {
