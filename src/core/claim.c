@@ -56,13 +56,14 @@ void claim_drop(struct core *core, uint32_t job)
     core->index.gains++;
 }
 
+/* Out, or with more on it than there is. */
 static bool node_is_over(const struct core *core, const struct task *task)
 {
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
 
-    if (row->held_mcpu > class->cpu_mcpu || row->held_memory_bytes > class->memory_bytes ||
-        (row->lost_mask & task->gpu_mask) != 0)
+    if (row->state == ROW_NONE || row->held_mcpu > class->cpu_mcpu ||
+        row->held_memory_bytes > class->memory_bytes || (row->lost_mask & task->gpu_mask) != 0)
         return true;
     for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
         const struct gpu_book *gpu =
@@ -82,4 +83,20 @@ bool claim_is_free(const struct core *core, uint32_t job)
         if (node_is_over(core, job_task(core, row, i)))
             return false;
     return row->task_first != ROW_NONE;
+}
+
+void claims_drop_on(struct core *core, uint32_t node)
+{
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    while (task != ROW_NONE) {
+        const struct task *t = &core->jobs.tasks[task];
+
+        if (t->claimed) {
+            claim_drop(core, t->job);
+            task = core->nodes.rows[node].first_task; /* the list has changed */
+        } else {
+            task = t->node_next;
+        }
+    }
 }

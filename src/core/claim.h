@@ -22,3 +22,6 @@ bool claim_is_free(const struct core *core, uint32_t job);
 
 /* Give the places back, and the job into the queue; nothing happens if it has no claim. */
 void claim_drop(struct core *core, uint32_t job);
+
+/* The same for every claim that has a place on this node. */
+void claims_drop_on(struct core *core, uint32_t node);

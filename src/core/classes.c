@@ -25,7 +25,7 @@ void classes_init(struct classes *c, struct names *names)
         classes_add(c, &(struct priority){.name = names_intern(names, usual[i].name),
                                           .rank = usual[i].rank,
                                           .takes_below = usual[i].takes_below,
-                                          .grace_us = CLASS_GRACE_US});
+                                          .grace_us = GRACE_US_DEFAULT});
     c->default_row = USUAL_DEFAULT;
 }
 

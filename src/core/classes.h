@@ -30,9 +30,6 @@ struct classes {
     uint32_t default_row;
 };
 
-/* What a class is that says nothing about it. */
-#define CLASS_GRACE_US (30 * 1000000LL)
-
 /* The classes without a configuration: high, medium and low. high takes from both, medium from
  * low, low from nobody; medium is the default. */
 void classes_init(struct classes *c, struct names *names);

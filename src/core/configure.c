@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/claim.h"
+#include "core/due.h"
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -518,6 +519,7 @@ static void move_job(struct core *core, const struct tables *old, uint32_t job)
     if (row->state != JOB_PENDING)
         core->classes.rows[row->class_id].active++;
     book_all(core, row);
+    due_job(core, job);
     row->queued = false;
     if (queued)
         job_enqueue(core, job);
@@ -541,8 +543,11 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     core->queues = tables.queues;
     core->classes = tables.classes;
     core->reservation_depth = spec->reservation_depth;
+    core->silent_us = spec->silent_us > 0 ? spec->silent_us : NODE_SILENT_US;
     for (uint32_t i = 0; i < core->jobs.live; i++)
         move_job(core, &old, jobs[i]);
+    for (uint32_t node = 0; node < core->nodes.count; node++)
+        due_node(core, node);
     core->index.gains++;
     tables_done(&old);
     mem_free(jobs);

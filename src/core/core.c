@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/submit.h"
@@ -81,6 +82,7 @@ struct core *core_bare(const struct core_config *config)
     gate_init(&core->gate);
     expect_init(&core->expect);
     fits_init(&core->fits);
+    heap_init(&core->due);
     index_init(&core->index, placement->sees_kinds);
     return core;
 }
@@ -107,6 +109,7 @@ struct core *core_new(const struct core_config *config, struct err *err)
     core->migrate_gain_ppm = config->migrate_gain_ppm;
     core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
     core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
+    core->silent_us = NODE_SILENT_US;
     core->no_name = names_intern(&core->names, "");
     classes_init(&core->classes, &core->names);
     core_init_policies(core, config);
@@ -135,6 +138,7 @@ void core_free(struct core *core)
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    heap_done(&core->due);
     expect_done(&core->expect);
     pending_done(&core->pending);
     queues_done(&core->queues);
@@ -174,6 +178,7 @@ struct core *core_clone(const struct core *src)
     gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
+    heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
@@ -195,5 +200,8 @@ struct core *core_clone(const struct core *src)
 
 int64_t core_next_wake_us(const struct core *core)
 {
-    return orderers_wake_us(core);
+    const int64_t due_us = due_next_us(core), order_us = orderers_wake_us(core);
+    const int64_t wake_us = due_us < order_us ? due_us : order_us;
+
+    return wake_us <= TIME_US_MAX ? wake_us : TIME_NONE;
 }

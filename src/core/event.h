@@ -141,7 +141,7 @@ struct rules_spec {
     uint32_t class_count;
     const char *default_class;  /* "" = medium if there is one, else the first */
     uint32_t reservation_depth; /* 0: who does not fit is passed by; 1: EASY; RESERVE_ALL */
-    int64_t silent_us;          /* a node is lost when it was silent for so long */
+    int64_t silent_us;          /* a node is lost when it was silent for so long; 0 = 60 s */
     int64_t share_half_life_us; /* of what counts as used by a queue or user; 0 = only now */
 };
 

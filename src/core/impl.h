@@ -3,6 +3,7 @@
 #pragma once
 #include <stdint.h>
 
+#include "base/heap.h"
 #include "base/names.h"
 #include "base/vec.h"
 #include "core/classes.h"
@@ -22,6 +23,7 @@
 #include "core/shortlist.h"
 #include "core/trial.h"
 #include "core/victims.h"
+#include "core/view.h"
 
 struct core {
     /* configuration */
@@ -37,9 +39,11 @@ struct core {
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max, jobs_max;
     uint32_t reservation_depth;
+    int64_t silent_us; /* a node is lost when it was silent for so long */
 
     /* facts */
     int64_t now_us;
+    int64_t settled_us; /* the clock at the last step: what was due then has been done */
     struct names names;
     uint32_t no_name;        /* the id of "" */
     struct map node_by_name; /* name id -> node row */
@@ -59,6 +63,8 @@ struct core {
     uint32_t unsettled_count, unsettled_cap;
     uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
+    struct drift drift;   /* what listings repaired */
+    uint64_t marks_ahead; /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */
     struct fits fits;
@@ -70,6 +76,7 @@ struct core {
     struct contest contest;
     struct amounts capacity; /* of the whole cluster, as of this step */
     struct entitle_scratch entitle;
+    struct heap due;        /* what is due at a time, see due.h */
     struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };
 

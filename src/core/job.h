@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - jobs, their tasks, and the states that both go through.
  *
- *   PENDING -> STARTING -> RUNNING -> (gone: finished, failed, cancelled)
+ *   PENDING -> STARTING -> RUNNING -> (gone: finished, failed, limited, cancelled)
  *      ^          |           |
- *      +----------+--- STOPPING   (preempted: back to PENDING; cancelled: gone)
+ *      +----------+--- STOPPING   (preempted, or to try again: back to PENDING; else gone)
  *
  * STARTING is in flight: a start decision is out and its GPUs are used. STOPPING is releasing:
  * told to stop, still holding. Both end by events of the place where the job runs. */
@@ -25,8 +25,9 @@ enum job_state {
     JOB_STARTING,
     JOB_RUNNING,
     JOB_STOPPING,
-    JOB_FINISHED, /* seen only by finished() of an order, as are the next two */
+    JOB_FINISHED, /* seen only by finished() of an order, as are the next three */
     JOB_FAILED,
+    JOB_LIMITED, /* it ran for its time limit */
     JOB_CANCELLED,
 };
 
@@ -39,7 +40,7 @@ enum reason {
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */
-    REASON_LIMIT,   /* a queue is at its limit */
+    REASON_QUOTA,   /* a queue is at its limit */
     REASON_BORROW,  /* a queue has borrowed as much as it may */
     REASON_LEND,    /* a queue keeps back what it does not lend */
     REASON_USER,    /* its user is at the limit for a user of the queue */
@@ -55,6 +56,7 @@ enum reason {
     REASON_CANCELLED,
     REASON_FAILED, /* a task of it ended badly */
     REASON_LOST,   /* a task of it was lost */
+    REASON_LIMIT,  /* it ran for its time limit */
     REASON_COUNT,
 };
 
@@ -77,14 +79,17 @@ struct job {
     bool cancelled;                     /* when it has stopped, it is gone */
     bool failed;                        /* a task ended badly */
     bool lost;                          /* a task was lost: it must start again */
-    bool preempted; /* it was told to give way, and waits again when it has left */
-    bool moving;    /* it was stopped to start elsewhere: compared as if it ran on */
-    bool unsettled; /* the next step must look at it */
-    bool queued;    /* PENDING, and nothing but room keeps it from starting: gate.h */
-    bool held;      /* by its user */
-    bool in_vain;   /* a job that it waits for has ended otherwise: it can never start */
-    bool let_in;    /* of its array's jobs, one that may be queued and run */
-    bool lined_up;  /* in its array's list of those that are kept out */
+    bool preempted;                     /* it was told to stop, and waits again when it has left */
+    bool moving;     /* it was stopped to start elsewhere: compared as if it ran on */
+    bool unsettled;  /* the next step must look at it */
+    bool queued;     /* PENDING, and nothing but room keeps it from starting: gate.h */
+    bool held;       /* by its user */
+    bool in_vain;    /* a job that it waits for has ended otherwise: it can never start */
+    bool let_in;     /* of its array's jobs, one that may be queued and run */
+    bool lined_up;   /* in its array's list of those that are kept out */
+    bool fixed;      /* it never gives way */
+    bool attended;   /* STOPPING: it should be long gone, and that was said */
+    bool mark_ahead; /* it said once that it had saved work of a time that had not come yet */
     uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
     uint32_t after_left;                    /* jobs that it waits for */
     enum reason told;                       /* what its own note said, while it is not queued */
@@ -93,13 +98,20 @@ struct job {
     int64_t submit_us;
     int64_t deadline_us;     /* when it should have ended; TIME_NONE = none */
     int64_t start_us;        /* of this run; TIME_NONE unless RUNNING or STOPPING */
+    int64_t stop_us;         /* when it was told to stop; TIME_NONE unless STOPPING */
+    int64_t limit_us;        /* run time of one run at most; 0 = no limit */
+    int64_t grace_us;        /* from being told to stop to being killed; -1 = that of its class */
+    int64_t min_run_us;      /* of one run, before it gives way; -1 = that of its class */
+    int64_t mark_us;         /* what it did up to then is saved; 0 = nothing. Never after now */
+    int64_t mark_said_us;    /* the last mark as it was said */
+    uint32_t retries_left;   /* how often it may yet start again after a task of it failed */
     int64_t attained_us;     /* run time of earlier runs, kept over preemption */
     int64_t remaining_us;    /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
                               * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
-    uint32_t run; /* counts its starts; what is heard of an earlier one is of no account */
-    enum reason reason;
+    uint32_t run;       /* counts its starts; what is heard of an earlier one is of no account */
+    enum reason reason; /* why it waits, or was told to stop */
     uint32_t active_at; /* where it is in jobs.active, while it holds GPUs */
 };
 
@@ -123,13 +135,23 @@ static inline int64_t job_remaining_us(const struct job *job, int64_t now_us)
     return left_us > 0 ? left_us : 0;
 }
 
+/* Run time that would be lost if it stopped now: since its start or what it saved last. A mark from
+ * before this run counts as none. 0 unless RUNNING. */
+static inline int64_t job_lost_work_us(const struct job *job, int64_t now_us)
+{
+    if (job->state != JOB_RUNNING)
+        return 0;
+    return now_us - (job->mark_us > job->start_us ? job->mark_us : job->start_us);
+}
+
 struct task {
     uint32_t job;
     uint32_t node;
     uint32_t shape;
     uint64_t gpu_mask; /* bit i: GPU i of the node */
     bool started, left;
-    bool claimed;                  /* not running: room kept for a waiting job, see claim.h */
-    bool leaving;                  /* it was told to stop */
+    bool claimed;    /* not running: room kept for a waiting job, see claim.h */
+    bool leaving;    /* it was told to stop */
+    uint32_t missed; /* listings of its node that did not have it, since one that had */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

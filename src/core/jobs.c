@@ -126,6 +126,7 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     tape_bool(t, &task->left);
     tape_bool(t, &task->claimed);
     tape_bool(t, &task->leaving);
+    tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,
@@ -166,21 +167,36 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->queued);
     tape_bool(t, &job->held);
     tape_bool(t, &job->in_vain);
+    tape_bool(t, &job->fixed);
+    tape_bool(t, &job->attended);
+    tape_bool(t, &job->mark_ahead);
 }
 
-/* No start is the time 0 on a tape, and a start that much later. */
+/* None is the time 0 on a tape, and others are that much later. */
+static void time_walk(int64_t *time_us, struct tape *t, const char *what)
+{
+    int64_t saved = *time_us == TIME_NONE ? 0 : *time_us + 1;
+
+    tape_i64_in(t, &saved, 0, JOB_TIME_MAX, what);
+    if (tape_loads(t))
+        *time_us = saved == 0 ? TIME_NONE : saved - 1;
+}
+
 static void times_walk(struct job *job, struct tape *t)
 {
-    int64_t start = job->start_us == TIME_NONE ? 0 : job->start_us + 1;
-
     tape_i64_in(t, &job->submit_us, 0, JOB_TIME_MAX, "submission of a job");
-    tape_i64_in(t, &start, 0, JOB_TIME_MAX, "start of a job");
+    time_walk(&job->start_us, t, "start of a job");
+    time_walk(&job->stop_us, t, "when a job was told to stop");
+    tape_i64_in(t, &job->limit_us, 0, TIME_US_MAX, "limit of a job");
+    tape_i64_in(t, &job->grace_us, -1, TIME_US_MAX, "grace of a job");
+    tape_i64_in(t, &job->min_run_us, -1, TIME_US_MAX, "least run time of a job");
+    tape_i64_in(t, &job->mark_us, 0, JOB_TIME_MAX, "checkpoint of a job");
+    tape_i64(t, &job->mark_said_us);
+    tape_u32(t, &job->retries_left);
     tape_i64_in(t, &job->deadline_us, 0, TIME_NONE, "deadline of a job");
     tape_i64_in(t, &job->attained_us, 0, JOB_TIME_MAX, "run time of a job");
     tape_i64_in(t, &job->remaining_us, REMAINING_UNKNOWN, INT64_MAX, "what is left of a job");
     tape_i64_in(t, &job->remaining_at_us, 0, JOB_TIME_MAX, "when that was told");
-    if (tape_loads(t))
-        job->start_us = start == 0 ? TIME_NONE : start - 1;
 }
 
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)

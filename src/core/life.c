@@ -3,6 +3,7 @@
 #include "core/life.h"
 
 #include "base/check.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 
@@ -97,6 +98,18 @@ void job_book_task(struct core *core, uint32_t task, int sign)
         queues_book(&core->queues, at, BOOK_LEAVING, &amounts, sign, core->now_us);
 }
 
+/* A node with a task that should be long gone takes no new work until it has left. */
+static void count_stuck(struct core *core, uint32_t task, int sign)
+{
+    const struct task *t = &core->jobs.tasks[task];
+    struct node *node = &core->nodes.rows[t->node];
+
+    if (!core->jobs.rows[t->job].attended)
+        return;
+    node->stuck = (uint32_t)((int64_t)node->stuck + sign);
+    ledger_refresh(core, t->node);
+}
+
 void job_link_task(struct core *core, uint32_t task)
 {
     struct task *t = &core->jobs.tasks[task];
@@ -108,6 +121,7 @@ void job_link_task(struct core *core, uint32_t task)
         core->jobs.tasks[t->node_next].node_prev = task;
     node->first_task = task;
     job_book_task(core, task, 1);
+    count_stuck(core, task, 1);
 }
 
 void job_unlink_task(struct core *core, uint32_t task)
@@ -121,6 +135,7 @@ void job_unlink_task(struct core *core, uint32_t task)
     if (t->node_next != ROW_NONE)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
     job_book_task(core, task, -1);
+    count_stuck(core, task, -1);
 }
 
 static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
@@ -144,6 +159,19 @@ static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t c
     }
 }
 
+void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
+{
+    const struct task *task = job_task(core, &core->jobs.rows[job], index);
+    const struct task_place place = {
+        .task = index,
+        .node = task->node,
+        .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
+        .gpu_mask = task->gpu_mask,
+    };
+
+    vec_push(out->places, out->place_count, out->place_cap, place);
+}
+
 static void decide_start(const struct core *core, uint32_t job, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
@@ -159,17 +187,8 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
     };
 
     vec_push(out->items, out->count, out->cap, decision);
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const struct task_place place = {
-            .task = i,
-            .node = task->node,
-            .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
-            .gpu_mask = task->gpu_mask,
-        };
-
-        vec_push(out->places, out->place_count, out->place_cap, place);
-    }
+    for (uint32_t i = 0; i < row->task_count; i++)
+        job_add_place(core, job, i, out);
 }
 
 void job_leave_claimants(struct core *core, uint32_t job)
@@ -225,6 +244,23 @@ void job_start_claimed(struct core *core, uint32_t job, struct decisions *out)
     begin(core, job, out);
 }
 
+void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
+{
+    struct job *row = &core->jobs.rows[job];
+    struct task *task = job_task(core, row, task_index);
+
+    if (task->started)
+        return;
+    task->started = true;
+    task->missed = 0;
+    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    due_job(core, job);
+    orderer_started(core, job);
+}
+
 /* ---- stopping and leaving ---- */
 
 static void task_leaves(struct core *core, uint32_t task)
@@ -234,6 +270,22 @@ static void task_leaves(struct core *core, uint32_t task)
     job_book_task(core, task, -1);
     core->jobs.tasks[task].leaving = true;
     job_book_task(core, task, 1);
+}
+
+int64_t job_grace_us(const struct core *core, const struct job *job)
+{
+    return job->grace_us >= 0 ? job->grace_us : core->classes.rows[job->class_id].grace_us;
+}
+
+int64_t job_min_run_us(const struct core *core, const struct job *job)
+{
+    return job->min_run_us >= 0 ? job->min_run_us : core->classes.rows[job->class_id].min_run_us;
+}
+
+bool job_may_give_way(const struct core *core, const struct job *job)
+{
+    return job->state == JOB_RUNNING && !job->fixed && !core->classes.rows[job->class_id].fixed &&
+           core->now_us - job->start_us >= job_min_run_us(core, job);
 }
 
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
@@ -246,23 +298,37 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
         .run = row->run,
         .mode = mode,
         .for_job = row->claimant,
-        .reason = row->cancelled ? REASON_CANCELLED
-                  : row->failed  ? REASON_FAILED
-                  : row->lost    ? REASON_LOST
-                                 : REASON_GIVES_WAY,
+        .grace_us = job_grace_us(core, row),
+        .reason = row->cancelled       ? REASON_CANCELLED
+                  : mode == STOP_LIMIT ? REASON_LIMIT
+                  : row->lost          ? REASON_LOST
+                  : row->failed        ? REASON_FAILED
+                                       : REASON_GIVES_WAY,
     };
 
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
     row->state = JOB_STOPPING;
+    row->stop_us = core->now_us;
+    row->reason = decision.reason;
     row->preempted = mode == STOP_PREEMPT;
     for (uint32_t i = 0; i < row->task_count; i++)
         task_leaves(core, row->task_first + i);
+    due_job(core, job);
     vec_push(out->items, out->count, out->cap, decision);
 }
 
-/* The job that it was told to stop for has one victim less to wait for. */
-static void tell_claimant(struct core *core, struct job *row)
+/* Who lost a task waits again, whatever else its tasks did because of that. */
+void job_stop_broken(struct core *core, uint32_t job, struct decisions *out)
 {
+    const struct job *row = &core->jobs.rows[job];
+    const bool again = row->lost || row->retries_left > 0;
+
+    job_stop(core, job, again && !row->cancelled ? STOP_PREEMPT : STOP_CANCEL, out);
+}
+
+void job_forget_claimant(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
     const uint32_t claimant =
         row->claimant != JOB_NONE ? jobs_find(&core->jobs, row->claimant) : ROW_NONE;
 
@@ -312,30 +378,59 @@ static void tell_left(struct core *core, const struct job *row)
         core->placement->left(core->placement_state, core, job_task(core, row, i)->shape);
 }
 
-/* The last task has left. A job that was told to give way, but ended well first, has ended. */
+/* Now that all of its tasks have left. Who was told to stop keeps to what that was for; but a job
+ * that was to wait again, and ended well first, has ended. */
+static bool waits_again(const struct job *row)
+{
+    if (row->cancelled)
+        return false;
+    if (row->state == JOB_STOPPING)
+        return row->preempted && (row->lost || row->failed);
+    return row->lost || (row->failed && row->retries_left > 0);
+}
+
+/* It waits again because a task of it failed by itself, and for nothing else. */
+static bool uses_a_retry(const struct job *row)
+{
+    return row->failed && !row->lost &&
+           (row->state != JOB_STOPPING || row->reason == REASON_FAILED);
+}
+
+static enum job_state end_of(const struct job *row)
+{
+    return row->cancelled                                              ? JOB_CANCELLED
+           : row->state == JOB_STOPPING && row->reason == REASON_LIMIT ? JOB_LIMITED
+           : row->failed || row->lost                                  ? JOB_FAILED
+                                                                       : JOB_FINISHED;
+}
+
 static void all_left(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
-    const bool again = row->lost || (row->preempted && row->failed);
+    const bool again = waits_again(row);
+    const enum job_state end = end_of(row);
 
+    if (again && uses_a_retry(row))
+        row->retries_left--;
     if (row->remaining_us != REMAINING_UNKNOWN)
         row->remaining_us = job_remaining_us(row, core->now_us);
     row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
-    row->start_us = TIME_NONE;
+    row->start_us = row->stop_us = TIME_NONE;
+    row->attended = false;
+    row->state = JOB_PENDING; /* for a moment, unless it waits again */
+    due_job(core, job);
     jobs_deactivate(&core->jobs, job);
     core->classes.rows[row->class_id].active--;
-    tell_claimant(core, row);
-    if (!again || row->cancelled)
+    job_forget_claimant(core, job);
+    if (!again)
         tell_left(core, row);
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
-    if (row->cancelled)
-        job_gone(core, job, JOB_CANCELLED);
-    else if (again)
+    if (again)
         requeue(core, job);
     else
-        job_gone(core, job, row->failed ? JOB_FAILED : JOB_FINISHED);
+        job_gone(core, job, end);
 }
 
 void job_task_left(struct core *core, uint32_t job, uint32_t task_index)

@@ -24,8 +24,25 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
 /* The same at the places that are claimed for it. */
 void job_start_claimed(struct core *core, uint32_t job, struct decisions *out);
 
+/* One of its tasks has started, if that is news. With the last one a STARTING job runs. */
+void job_task_started(struct core *core, uint32_t job, uint32_t task_index);
+
 /* STARTING or RUNNING -> STOPPING. Adds the decision. */
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out);
+
+/* The same for a job that was cancelled, or had a task that failed or was lost. */
+void job_stop_broken(struct core *core, uint32_t job, struct decisions *out);
+
+/* From being told to stop to being killed, and the run time before it gives way: its own, or that
+ * of its class. */
+int64_t job_grace_us(const struct core *core, const struct job *job);
+int64_t job_min_run_us(const struct core *core, const struct job *job);
+
+/* May it be told to stop to make room for another? */
+bool job_may_give_way(const struct core *core, const struct job *job);
+
+/* Where one of its tasks is, as a place of the decision that is added next. */
+void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out);
 
 /* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone.
  */
@@ -42,6 +59,9 @@ void job_unsettle(struct core *core, uint32_t job);
 
 /* It is gone for good: tell the policies, free the row. It holds nothing. */
 void job_gone(struct core *core, uint32_t job, enum job_state how);
+
+/* The job that it was told to stop for waits for it no more. */
+void job_forget_claimant(struct core *core, uint32_t job);
 
 /* Put a task into, or out of, the list of its node's tasks and the books of its queues. */
 void job_link_task(struct core *core, uint32_t task);

@@ -373,6 +373,8 @@ static void notes_walk(struct pending *p, const struct pending_limits *limits, s
             p->gangs[i].bucket = ROW_NONE;
         refused_walk(&p->gangs[i].refused_at, true, limits->gains, t);
         tape_enum(t, p->gangs[i].reason, REASON_COUNT - 1, "reason of a gang");
+        if (tape_loads(t) && p->gangs[i].reason == REASON_NONE)
+            tape_fail(t, "gang %u: has no reason", i);
     }
 }
 

@@ -22,7 +22,7 @@ static int64_t price_of(const struct plan *p, uint32_t job)
 
     if (orderer_of(core, p->job)->policy->preempts == PREEMPT_TAKE)
         return mgpu + 1;
-    price = ((wide)(core->now_us - row->start_us) + RESTART_US) * (mgpu + 1) / 1000;
+    price = ((wide)job_lost_work_us(row, core->now_us) + RESTART_US) * (mgpu + 1) / 1000;
     return price < INT64_MAX >> 16 ? (int64_t)price : INT64_MAX >> 16; /* can be added up */
 }
 

@@ -264,7 +264,7 @@ static bool lenders_allow(const struct queues *q, uint32_t leaf, int r, int64_t 
 enum reason queue_bound_reason(enum queue_bound bound)
 {
     static const enum reason reasons[] = {
-        [BOUND_NONE] = REASON_NONE, [BOUND_LIMIT] = REASON_LIMIT, [BOUND_BORROW] = REASON_BORROW,
+        [BOUND_NONE] = REASON_NONE, [BOUND_LIMIT] = REASON_QUOTA, [BOUND_BORROW] = REASON_BORROW,
         [BOUND_LEND] = REASON_LEND, [BOUND_USER] = REASON_USER,   [BOUND_CLASS] = REASON_CLASS,
     };
 

@@ -17,14 +17,6 @@ static const struct amounts *asks_of(const struct core *core, uint32_t job)
     return &core->shapes.gangs[core->jobs.rows[job].gang].asks;
 }
 
-bool job_may_give_way(const struct core *core, uint32_t job)
-{
-    const struct job *row = &core->jobs.rows[job];
-
-    return row->state == JOB_RUNNING && !class_of(core, job)->fixed &&
-           core->now_us - row->start_us >= class_of(core, job)->min_run_us;
-}
-
 static bool may_reclaim(const struct core *core, uint32_t job)
 {
     const struct queues *q = &core->queues;
@@ -95,7 +87,7 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, enum overshoo
     uint32_t own, other;
     bool entitled;
 
-    if (!job_may_give_way(core, victim))
+    if (!job_may_give_way(core, &core->jobs.rows[victim]))
         return false;
     queues_diverge(&core->queues, core->jobs.rows[job].at.leaf, core->jobs.rows[victim].at.leaf,
                    &own, &other);

@@ -21,9 +21,6 @@ enum overshoot {
     OVERSHOOT_ONCE,  /* it may fall below by the last job that it loses */
 };
 
-/* May the job be stopped at all? It runs, has run its minimum, and is not fixed. */
-bool job_may_give_way(const struct core *core, uint32_t job);
-
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);
 

@@ -9,13 +9,15 @@
  *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all.
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
- *  7. A claim is of a waiting job, and counts the jobs that are leaving for it. */
+ *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
+ *  8. What is due at a time is known at that time. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "core/due.h"
 #include "core/fit.h"
 #include "core/impl.h"
 
@@ -86,6 +88,23 @@ static int check_owners(const struct core *core, uint32_t node, struct err *err)
     return 0;
 }
 
+/* A node that takes no new work is in no state. */
+static int check_out(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    uint32_t stuck = 0, t = row->first_task;
+
+    for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next)
+        stuck += core->jobs.rows[core->jobs.tasks[t].job].attended;
+    if (stuck != row->stuck)
+        return err_set(err, -EINVAL, "rule 6: node '%s': %u tasks should be long gone, not %u",
+                       names_text(&core->names, row->name), stuck, row->stuck);
+    if (node_takes_work(row) != (row->state != ROW_NONE))
+        return err_set(err, -EINVAL, "rule 6: node '%s': takes new work, or not, as it should not",
+                       names_text(&core->names, row->name));
+    return 0;
+}
+
 static int check_state(const struct core *core, uint32_t node, struct err *err)
 {
     const struct node *row = &core->nodes.rows[node];
@@ -119,7 +138,8 @@ int core_check_node(const struct core *core, uint32_t node, struct err *err)
         return 0;
     rc = check_books(core, node, err);
     rc = rc < 0 ? rc : check_owners(core, node, err);
-    return rc < 0 ? rc : check_state(core, node, err);
+    rc = rc < 0 ? rc : check_out(core, node, err);
+    return rc < 0 || core->nodes.rows[node].state == ROW_NONE ? rc : check_state(core, node, err);
 }
 
 static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err *err)
@@ -249,5 +269,7 @@ int core_check_rules(const struct core *core, struct err *err)
     if (victims[0] != victims[1])
         return err_set(err, -EINVAL, "rule 7: %u jobs are awaited, %u are leaving", victims[0],
                        victims[1]);
+    if (!due_is_right(core))
+        return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
     return 0;
 }

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/tape.h"
 #include "core/core.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -42,7 +43,14 @@ static void config_walk(struct core *core, struct tape *t)
     tape_max(t, &core->nodes_max, NODES_MAX, "nodes_max");
     tape_max(t, &core->jobs_max, JOBS_MAX, "jobs_max");
     tape_u32(t, &core->reservation_depth);
+    tape_i64_in(t, &core->silent_us, 1, TIME_US_MAX, "how long a node may be silent");
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
+    tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");
+    tape_u64(t, &core->marks_ahead);
+    tape_u64(t, &core->drift.started);
+    tape_u64(t, &core->drift.left);
+    tape_u64(t, &core->drift.lost);
+    tape_u64(t, &core->drift.stray);
 }
 
 static void names_and_empty_walk(struct core *core, struct tape *t)
@@ -133,6 +141,7 @@ static void link_next(struct core *core, uint32_t node, uint32_t job, uint32_t i
     else
         core->jobs.tasks[*last].node_next = at;
     *last = at;
+    core->nodes.rows[node].stuck += core->jobs.rows[job].attended;
 }
 
 /* Which tasks are on a node follows from the tasks; their order decides who is told first when the
@@ -189,6 +198,10 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: is of a later sequence than the last", id);
     if ((job->start_us != TIME_NONE) != (job->state == JOB_RUNNING) && job->state != JOB_STOPPING)
         tape_fail(t, "job %llu: is %s, with such a start", id, job_state_text(job->state));
+    if ((job->stop_us != TIME_NONE) != (job->state == JOB_STOPPING) || job->mark_us > core->now_us)
+        tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
+    if (job->attended && job->state != JOB_STOPPING)
+        tape_fail(t, "job %llu: is %s, and overdue", id, job_state_text(job->state));
     if (job->state == JOB_PENDING) {
         if (job->task_first != ROW_NONE && (claimed != job->task_count || started > 0 || left > 0))
             tape_fail(t, "job %llu: waits, and has a task", id);
@@ -232,6 +245,7 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         tape_fail(t, "node row %u: its name is there twice", node);
     map_put(&core->node_by_name, row->name, node);
     ledger_refresh(core, node);
+    due_node(core, node);
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
         restore_task(core, task);
 }
@@ -262,6 +276,7 @@ static void rebuild(struct core *core, struct tape *t)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
             count_job(core, &core->jobs.rows[job]);
+            due_job(core, job);
         }
     core->queues.half_life_us = 0; /* what is booked now has been held before, and the past knows */
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)

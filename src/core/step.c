@@ -6,6 +6,7 @@
 #include "core/entitle.h"
 #include "core/impl.h"
 #include "core/life.h"
+#include "core/overdue.h"
 
 /* Whose bound it is, in words: the queue, or the class. */
 static const char *queue_label(const struct core *core, uint32_t row)
@@ -40,10 +41,12 @@ static void reject(struct core *core, uint32_t job, enum reason reason, struct d
     job_gone(core, job, JOB_CANCELLED);
 }
 
-/* Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that are kept out of
- * the queue are told why, or rejected. A rejected job may add others to the list. */
+/* What is overdue. Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that
+ * are kept out of the queue are told why, or rejected. A rejected job may add others to the list.
+ */
 static void settle(struct core *core, struct decisions *out)
 {
+    settle_overdue(core, out);
     for (uint32_t i = 0; i < core->unsettled_count; i++) {
         const uint32_t job = core->unsettled[i];
         struct job *row = &core->jobs.rows[job];
@@ -56,7 +59,7 @@ static void settle(struct core *core, struct decisions *out)
         else if (row->state == JOB_PENDING && !row->queued)
             job_note(core, job, out);
         else if (row->state == JOB_STARTING || row->state == JOB_RUNNING)
-            job_stop(core, job, row->cancelled || row->failed ? STOP_CANCEL : STOP_PREEMPT, out);
+            job_stop_broken(core, job, out);
     }
     core->unsettled_count = 0;
 }

@@ -64,11 +64,6 @@ static int later_check(const struct job_spec *spec, struct err *err)
     } later[] = {
         {"tasks_min", spec->tasks_min != 0},
         {"service", spec->service},
-        {"fixed", spec->fixed},
-        {"retries", spec->retries != 0},
-        {"limit_us", spec->limit_us != 0},
-        {"grace_us", spec->grace_us > 0},
-        {"min_run_us", spec->min_run_us > 0},
     };
 
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
@@ -227,6 +222,27 @@ static int class_check(const struct core *core, const struct job_spec *spec, str
     return 0;
 }
 
+/* Times of a job, each from a least value: -1 where a class may say it. */
+static int times_check(const struct job_spec *spec, struct err *err)
+{
+    const struct {
+        const char *field;
+        int64_t value_us, least_us;
+    } times[] = {
+        {"deadline_us", spec->deadline_us, 0},
+        {"limit_us", spec->limit_us, 0},
+        {"grace_us", spec->grace_us, -1},
+        {"min_run_us", spec->min_run_us, -1},
+    };
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i].value_us < times[i].least_us || times[i].value_us > TIME_US_MAX)
+            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld, is %lld",
+                           (unsigned long long)spec->id, times[i].field,
+                           (long long)times[i].least_us, TIME_US_MAX, (long long)times[i].value_us);
+    return 0;
+}
+
 static int job_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     int rc;
@@ -250,9 +266,8 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
         return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
                        (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);
-    if (spec->deadline_us < 0)
-        return err_set(err, -EINVAL, "job %llu: deadline_us: must be 0 or more",
-                       (unsigned long long)spec->id);
+    if (times_check(spec, err) < 0)
+        return -EINVAL;
     for (uint32_t i = 0; i < spec->layout_count; i++) {
         rc = layout_check(&spec->layouts[i], err);
         if (rc < 0)
@@ -400,6 +415,12 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .submit_us = core->now_us,
         .deadline_us = spec->deadline_us > 0 ? spec->deadline_us : TIME_NONE,
         .start_us = TIME_NONE,
+        .stop_us = TIME_NONE,
+        .limit_us = spec->limit_us,
+        .grace_us = spec->grace_us,
+        .min_run_us = spec->min_run_us,
+        .fixed = spec->fixed,
+        .retries_left = spec->retries,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,
         .reason = REASON_NEW,

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - what is heard of running tasks: started, exited, lost. Hearing it twice is harmless. */
+/* task.c - what is heard of running jobs: tasks that started, exited or were lost, and work that
+ * was saved. Hearing it twice is harmless. */
 #include <errno.h>
 
 #include "base/err.h"
 #include "core/facts.h"
 #include "core/fit.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -78,22 +80,6 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     ledger_reported(core, node);
 }
 
-/* With the last of its tasks the job runs. */
-static void task_has_started(struct core *core, uint32_t job, uint32_t index)
-{
-    struct job *row = &core->jobs.rows[job];
-    struct task *task = job_task(core, row, index);
-
-    if (task->started)
-        return;
-    task->started = true;
-    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
-        return;
-    row->state = JOB_RUNNING;
-    row->start_us = core->now_us;
-    orderer_started(core, job);
-}
-
 int fact_task_started(struct core *core, const struct event *event, struct err *err)
 {
     struct task *task;
@@ -114,11 +100,30 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
             return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
         move_task(core, job, event->task.task, node, event->task.gpu_mask);
     }
-    task_has_started(core, job, event->task.task);
+    job_task_started(core, job, event->task.task);
     return 0;
 }
 
 /* ---- exited and lost ---- */
+
+/* The first task of a job that fails before it has started: its GPUs may be to blame. Those that
+ * fail after it do so because of that one, or because they were told to stop. */
+static bool device_failed(struct core *core, const struct job *row, const struct task *task)
+{
+    return !task->started && row->state == JOB_STARTING && !row->cancelled && !row->failed &&
+           !row->lost && gpus_failed_to_start(core, task);
+}
+
+static void task_has_failed(struct core *core, uint32_t job, uint32_t index)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (device_failed(core, row, job_task(core, row, index)))
+        row->lost = true;
+    else
+        row->failed = true;
+    job_unsettle(core, job);
+}
 
 int fact_task_exited(struct core *core, const struct event *event, struct err *err)
 {
@@ -127,11 +132,9 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
-    task_has_started(core, job, event->task.task); /* though nobody said so */
-    if (event->task.exit_code != 0) {
-        core->jobs.rows[job].failed = true;
-        job_unsettle(core, job);
-    }
+    if (event->task.exit_code != 0)
+        task_has_failed(core, job, event->task.task);
+    job_task_started(core, job, event->task.task); /* though nobody said so */
     job_task_left(core, job, event->task.task);
     return 0;
 }
@@ -146,5 +149,33 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
     core->jobs.rows[job].lost = true;
     job_unsettle(core, job);
     job_task_left(core, job, event->task.task);
+    return 0;
+}
+
+/* ---- saved ---- */
+
+/* Clocks differ: a mark of a time that has not come yet is taken as now, and counted. A mark that
+ * is older than what was saved already changes nothing. */
+int fact_job_checkpoint(struct core *core, const struct event *event, struct err *err)
+{
+    const uint32_t job = jobs_find(&core->jobs, event->checkpoint.job_id);
+    int64_t mark_us = event->checkpoint.mark_us;
+    struct job *row;
+
+    if (job == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown",
+                       (unsigned long long)event->checkpoint.job_id);
+    row = &core->jobs.rows[job];
+    if (row->state == JOB_PENDING)
+        return err_set(err, -ENOENT, "job %llu: is not running", (unsigned long long)row->id);
+    if (mark_us == row->mark_said_us)
+        return 0;
+    row->mark_said_us = mark_us;
+    if (mark_us > core->now_us) {
+        mark_us = core->now_us;
+        row->mark_ahead = true;
+        core->marks_ahead++;
+    }
+    row->mark_us = mark_us > row->mark_us ? mark_us : row->mark_us;
     return 0;
 }

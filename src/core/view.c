@@ -56,6 +56,11 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
                                                                           : REASON_ORDER;
 }
 
+uint64_t core_marks_ahead(const struct core *core)
+{
+    return core->marks_ahead;
+}
+
 const struct gang *core_gang(const struct core *core, uint32_t gang)
 {
     return &core->shapes.gangs[gang];
@@ -147,6 +152,11 @@ bool core_node_in_use(const struct core *core, uint32_t node)
     return core->nodes.rows[node].in_use;
 }
 
+uint32_t core_node_name(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].name;
+}
+
 uint32_t core_node_class(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].class_id;
@@ -155,6 +165,25 @@ uint32_t core_node_class(const struct core *core, uint32_t node)
 uint32_t core_node_state(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].state;
+}
+
+uint32_t core_node_out(const struct core *core, uint32_t node)
+{
+    const struct node *row = &core->nodes.rows[node];
+
+    return (row->drained ? NODE_OUT_DRAINED : 0) | (row->silent ? NODE_OUT_SILENT : 0) |
+           (row->lost ? NODE_OUT_LOST : 0) | (row->flaps_until_us > 0 ? NODE_OUT_FLAPPING : 0) |
+           (row->stuck > 0 ? NODE_OUT_STUCK : 0);
+}
+
+uint64_t core_node_lost_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].lost_mask;
+}
+
+uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].quarantined_mask;
 }
 
 uint32_t core_node_first_task(const struct core *core, uint32_t node)
@@ -176,6 +205,11 @@ int64_t core_expected_long_us(const struct core *core, uint32_t job)
     const struct expect_facts facts = job_expect_facts(core, row);
 
     return expect_long_us(&core->expect, &facts, job_attained_us(row, core->now_us));
+}
+
+const struct drift *core_drift(const struct core *core)
+{
+    return &core->drift;
 }
 
 uint32_t core_pending_count(const struct core *core)

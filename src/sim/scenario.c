@@ -202,7 +202,8 @@ static void carry_out(struct sc *sc, const struct decision *d)
         j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
         sc_begin_tasks(sc, d);
     } else if (d->type == DECISION_STOP) {
-        const bool evicted = d->mode == STOP_PREEMPT && d->reason != REASON_LOST;
+        const bool evicted =
+            d->mode == STOP_PREEMPT && d->reason != REASON_LOST && d->reason != REASON_FAILED;
 
         sc->evictions += evicted;
         j->evictions += evicted;
@@ -211,6 +212,13 @@ static void carry_out(struct sc *sc, const struct decision *d)
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
     }
+}
+
+/* It left, waits again, and starts again within one step. */
+static void log_left(struct sc *sc, const struct decision *d)
+{
+    if (d->type == DECISION_START && sc->jobs[d->job_id - 1].active)
+        sc_log(sc, "left %s", sc->scn->jobs[d->job_id - 1].name);
 }
 
 /* Rows of tasks that nobody need know of any more. */
@@ -245,6 +253,7 @@ static int step(struct sc *sc, bool *out_more, struct err *err)
     }
     *out_more = false;
     for (uint32_t i = 0; i < d->count; i++) {
+        log_left(sc, &d->items[i]);
         sc_log_decision(sc, &d->items[i]);
         carry_out(sc, &d->items[i]);
         *out_more |= d->items[i].type == DECISION_START || d->items[i].type == DECISION_STOP;

@@ -50,6 +50,10 @@ static struct event rename_nodes(const struct event *event, char *buffer, size_t
         other.node_name = renamed(event->node_name, buffer, size);
     else if (event->type == EVENT_GPU_HEALTH)
         other.gpu.node = renamed(event->gpu.node, buffer, size);
+    else if (event->type == EVENT_NODE_HEALTH)
+        other.node_health.node = renamed(event->node_health.node, buffer, size);
+    else if (event->type == EVENT_NODE_LISTED)
+        other.listed.node = renamed(event->listed.node, buffer, size);
     else if (event->type == EVENT_TASK_STARTED)
         other.task.node = renamed(event->task.node, buffer, size);
     return other;

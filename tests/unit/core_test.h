@@ -369,6 +369,11 @@ struct ask {
     const char *queue, *model, *label;
     int64_t remaining_us; /* 0 = unknown */
     int64_t deadline_us;  /* 0 = none */
+    int64_t limit_us;     /* 0 = none */
+    int64_t grace_us;     /* 0 = that of its class */
+    int64_t min_run_us;
+    uint32_t retries;
+    bool fixed;
 };
 
 static inline struct group_spec ask_group(const struct ask *ask)
@@ -402,7 +407,12 @@ static inline void bed_submit(struct bed *bed, const struct ask *ask)
                                      .layouts = &layout,
                                      .layout_count = 1,
                                      .remaining_us = ask->remaining_us > 0 ? ask->remaining_us : -1,
-                                     .deadline_us = ask->deadline_us}});
+                                     .deadline_us = ask->deadline_us,
+                                     .limit_us = ask->limit_us,
+                                     .grace_us = ask->grace_us > 0 ? ask->grace_us : -1,
+                                     .min_run_us = ask->min_run_us,
+                                     .retries = ask->retries,
+                                     .fixed = ask->fixed}});
 }
 #define SUBMIT(bed, ...) bed_submit(bed, &(struct ask){__VA_ARGS__})
 
@@ -423,6 +433,8 @@ static inline void bed_submit_groups(struct bed *bed, uint64_t id, const struct 
                                            .name = "",
                                            .layouts = &layout,
                                            .layout_count = 1,
+                                           .grace_us = -1,
+                                           .min_run_us = -1,
                                            .remaining_us = -1}});
 }
 
