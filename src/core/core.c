@@ -84,6 +84,7 @@ struct core *core_bare(const struct placement_policy *placement, const struct or
     expect_init(&core->expect);
     fits_init(&core->fits);
     index_init(&core->index, placement->sees_kinds);
+    elastic_init(&core->elastic);
     return core;
 }
 
@@ -131,6 +132,7 @@ void core_free(struct core *core)
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    elastic_done(&core->elastic);
     expect_done(&core->expect);
     pending_done(&core->pending);
     gate_done(&core->gate);
@@ -167,6 +169,7 @@ struct core *core_clone(const struct core *src)
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
     index_copy(&dst->index, &src->index);
+    elastic_copy(&dst->elastic, &src->elastic);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
     dst->order_state = copy_policy(src->order_state, src->order->state_size, src->order->copy);

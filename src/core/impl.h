@@ -6,6 +6,7 @@
 #include "base/names.h"
 #include "base/vec.h"
 #include "core/core.h"
+#include "core/elastic.h"
 #include "core/expect.h"
 #include "core/fits.h"
 #include "core/gate.h"
@@ -49,6 +50,7 @@ struct core {
     /* what follows from the facts; in no digest */
     struct fits fits;
     struct index index;
+    struct elastic elastic;       /* the jobs that could grow */
     struct shortlist *shortlists; /* [shortlist_count] by shape */
     uint32_t shortlist_count, shortlist_cap;
     uint64_t score_epoch; /* grows when the placement policy's scores change */

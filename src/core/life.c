@@ -3,6 +3,7 @@
 #include "core/life.h"
 
 #include "base/check.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 
@@ -71,28 +72,58 @@ void job_unlink_task(struct core *core, uint32_t task)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
 }
 
-static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
+/* Rows for all tasks of its layout, each of them absent. */
+static void add_rows(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct layout *layout =
+        &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
+    const uint32_t count = layout_tasks(&core->shapes, layout);
+    uint32_t at = row->task_first = jobs_tasks_add(&core->jobs, count);
+
+    row->task_count = row->tasks_left = row->tasks_absent = count;
+    row->tasks_started = row->tasks_shrinking = 0;
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+
+        for (uint32_t i = 0; i < group->tasks; i++)
+            core->jobs.tasks[at++] = (struct task){
+                .job = job,
+                .node = ROW_NONE,
+                .shape = group->shape,
+                .left = true,
+                .absent = true,
+            };
+    }
+}
+
+/* The trial's log from `mark` on says where absent tasks are started. */
+static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
-    row->task_first = jobs_tasks_add(&core->jobs, count);
-    row->task_count = count;
-    row->tasks_started = row->tasks_left = 0;
+    row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
+        struct task *task = job_task(core, row, item->slot);
 
-        check(!item->given && item->slot < count);
-        core->jobs.tasks[row->task_first + item->slot] = (struct task){
+        check(!item->given && item->slot < row->task_count && task->absent);
+        *task = (struct task){
             .job = job,
             .node = item->node,
             .shape = item->shape,
+            .run = row->run,
             .gpu_mask = item->gpu_mask,
         };
         job_link_task(core, row->task_first + item->slot);
     }
+    row->tasks_left -= core->trial.count - mark;
+    row->tasks_absent -= core->trial.count - mark;
 }
 
-static void decide_start(const struct core *core, uint32_t job, struct decisions *out)
+/* Of the tasks that were started last. */
+static void decide_start(const struct core *core, uint32_t job, uint32_t count,
+                         struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct decision decision = {
@@ -103,19 +134,17 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
         .layout = row->layout,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
-        .place_count = row->task_count,
+        .place_count = count,
     };
 
     vec_push(out->items, out->count, out->cap, decision);
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(core, row, i);
-        const struct task_place place = {
-            .task = i,
-            .node = task->node,
-            .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
-            .gpu_mask = task->gpu_mask,
-        };
+        struct task_place place = {.task = i, .node = task->node, .gpu_mask = task->gpu_mask};
 
+        if (task->run != row->run)
+            continue;
+        place.node_name = names_text(&core->names, core->nodes.rows[task->node].name);
         vec_push(out->places, out->place_count, out->place_cap, place);
     }
 }
@@ -144,9 +173,31 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     row->reason = REASON_NONE;
     row->moving = false;
     row->layout = layout;
-    row->run++;
-    add_tasks(core, job, mark, core->trial.count - mark);
-    decide_start(core, job, out);
+    add_rows(core, job);
+    start_tasks(core, job, mark);
+    check(job_tasks_standing(row) >= job_tasks_min(core, row));
+    decide_start(core, job, core->trial.count - mark, out);
+}
+
+void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *out)
+{
+    check(core->jobs.rows[job].state == JOB_RUNNING && core->trial.count > mark);
+    start_tasks(core, job, mark);
+    elastic_update(core, job);
+    decide_start(core, job, core->trial.count - mark, out);
+}
+
+void job_try_running(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (row->state != JOB_STARTING || row->tasks_started + row->tasks_absent < row->task_count)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    elastic_update(core, job);
+    if (core->order->started != NULL)
+        core->order->started(core->order_state, core, job);
 }
 
 /* ---- stopping and leaving ---- */
@@ -154,22 +205,24 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
+    const enum reason reason = row->cancelled ? REASON_CANCELLED
+                               : row->failed  ? REASON_FAILED
+                               : row->lost    ? REASON_LOST
+                                              : REASON_GIVES_WAY;
     const struct decision decision = {
         .type = DECISION_STOP,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .mode = mode,
-        .for_job = row->claimant,
-        .reason = row->cancelled ? REASON_CANCELLED
-                  : row->failed  ? REASON_FAILED
-                  : row->lost    ? REASON_LOST
-                                 : REASON_GIVES_WAY,
+        .for_job = reason == REASON_GIVES_WAY ? row->claimant : JOB_NONE,
+        .reason = reason,
     };
 
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
     row->state = JOB_STOPPING;
     row->preempted = mode == STOP_PREEMPT;
+    elastic_update(core, job);
     vec_push(out->items, out->count, out->cap, decision);
 }
 
@@ -196,6 +249,10 @@ static void requeue(struct core *core, uint32_t job)
         core->order->stopped(core->order_state, core, job);
     core->jobs.pending++;
     gate_try(core, job);
+    if (row->queued)
+        return;
+    row->moving = false; /* it was held while it moved */
+    job_leave_claimants(core, job);
 }
 
 /* What failed or was cancelled says little about how long the next one like it runs. */
@@ -225,11 +282,13 @@ static void tell_left(struct core *core, const struct job *row)
         core->placement->left(core->placement_state, core, job_task(core, row, i)->shape);
 }
 
-/* The last task has left. A job that was told to give way, but ended well first, has ended. */
+/* The last task has left. A job that was told to give way, but ended well first, has ended; a
+ * service never ends well. */
 static void all_left(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
-    const bool again = row->lost || (row->preempted && row->failed);
+    const bool again =
+        row->lost || (row->preempted && row->failed) || (row->service && !row->failed);
 
     if (row->remaining_us != REMAINING_UNKNOWN)
         row->remaining_us = job_remaining_us(row, core->now_us);
@@ -242,6 +301,8 @@ static void all_left(struct core *core, uint32_t job)
         tell_left(core, row);
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
+    row->tasks_absent = 0;
+    elastic_update(core, job);
     if (row->cancelled)
         job_gone(core, job, JOB_CANCELLED);
     else if (again)
@@ -250,18 +311,48 @@ static void all_left(struct core *core, uint32_t job)
         job_gone(core, job, row->failed ? JOB_FAILED : JOB_FINISHED);
 }
 
-void job_task_left(struct core *core, uint32_t job, uint32_t task_index)
+/* What the task held is free. */
+static void give_back(struct core *core, struct task *task)
+{
+    job_unlink_task(core, (uint32_t)(task - core->jobs.tasks));
+    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    if (core->nodes.rows[task->node].deficit)
+        ledger_reported(core, task->node); /* perhaps it is over */
+    core->index.gains++;
+    task->left = true;
+    task->node = ROW_NONE;
+    task->gpu_mask = 0;
+}
+
+/* With the last task that was told to stop for another job, that one has a victim less. */
+static void has_shrunk(struct core *core, struct job *row, struct task *task)
+{
+    task->shrinking = false;
+    row->tasks_shrinking--;
+    if (row->tasks_shrinking == 0 && row->state != JOB_STOPPING)
+        tell_claimant(core, row);
+}
+
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index, bool absent)
 {
     struct job *row = &core->jobs.rows[job];
     struct task *task = job_task(core, row, task_index);
 
     check(!task->left);
-    task->left = true;
-    job_unlink_task(core, row->task_first + task_index);
-    ledger_give(core, task->node, task->shape, task->gpu_mask);
-    if (core->nodes.rows[task->node].deficit)
-        ledger_reported(core, task->node); /* perhaps it is over */
-    core->index.gains++;
-    if (++row->tasks_left == row->task_count)
+    give_back(core, task);
+    row->tasks_left++;
+    if (absent) {
+        task->absent = true;
+        row->tasks_absent++;
+        row->tasks_started -= task->started;
+        task->started = false;
+    }
+    if (task->shrinking)
+        has_shrunk(core, row, task);
+    if (row->tasks_left == row->task_count) {
         all_left(core, job);
+        return;
+    }
+    job_try_running(core, job);
+    elastic_update(core, job);
 }

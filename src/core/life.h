@@ -23,9 +23,16 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
 /* STARTING or RUNNING -> STOPPING. Adds the decision. */
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out);
 
-/* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone.
- */
-void job_task_left(struct core *core, uint32_t job, uint32_t task_index);
+/* RUNNING: the trial's log from `mark` on holds more of its tasks, which were absent. Adds the
+ * decision. */
+void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *out);
+
+/* STARTING -> RUNNING, if all of its tasks that are not absent have started. */
+void job_try_running(struct core *core, uint32_t job);
+
+/* One of its tasks has left its GPUs; absent: it may be started again while the job runs. With the
+ * last one the job goes back to PENDING, or is gone. */
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index, bool absent);
 
 /* Nobody gives way to it any more. */
 void job_leave_claimants(struct core *core, uint32_t job);

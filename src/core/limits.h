@@ -21,3 +21,7 @@
 #define USERS_MAX          4096u      /* named by one queue or class */
 #define JOB_AFTER_MAX      64u        /* jobs that one job waits for */
 #define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one */
+
+/* A service fails when so many tasks of it fail within this time. */
+#define SERVICE_FAILURES_MAX 5
+#define SERVICE_FAILURES_US  (600 * 1000000LL)

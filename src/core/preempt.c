@@ -296,8 +296,9 @@ static bool place_all(struct plan *p, const struct layout *layout)
 
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group group = p->core->shapes.groups[layout->first_group + g];
+        const uint32_t tasks = layout->group_count == 1 ? layout->tasks_min : group.tasks;
 
-        for (uint32_t i = 0; i < group.tasks; i++) {
+        for (uint32_t i = 0; i < tasks; i++) {
             if (layout->apart)
                 hide_nodes(p->core, mark);
             if (place_task(p->core, group.shape, i))

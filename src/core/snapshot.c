@@ -162,15 +162,29 @@ static void tasks_on_nodes_walk(struct core *core, struct tape *t)
 
 /* ---- what follows ---- */
 
+/* What a task may be at once. */
+static bool is_possible(const struct job *job, const struct task *task)
+{
+    return (!task->absent || (task->left && !task->started)) &&
+           !((task->left || task->claimed) && task->shrinking) && task->run <= job->run &&
+           (task->run > 0 || task->absent || task->claimed);
+}
+
 static void check_job(const struct core *core, const struct job *job, struct tape *t)
 {
     const unsigned long long id = job->id;
-    uint32_t started = 0, left = 0, claimed = 0;
+    uint32_t started = 0, left = 0, claimed = 0, absent = 0, shrinking = 0;
 
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
-        started += job_task(core, job, i)->started;
-        left += job_task(core, job, i)->left;
-        claimed += job_task(core, job, i)->claimed;
+        const struct task *task = job_task(core, job, i);
+
+        started += task->started;
+        left += task->left;
+        claimed += task->claimed;
+        absent += task->absent;
+        shrinking += task->shrinking;
+        if (!is_possible(job, task))
+            tape_fail(t, "job %llu: task %u: cannot be so", id, i);
     }
     if (job->layout >= core->shapes.gangs[job->gang].layout_count)
         tape_fail(t, "job %llu: there is no layout %u", id, job->layout);
@@ -184,7 +198,7 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         return;
     }
     if (job->task_first == ROW_NONE || claimed > 0 || started != job->tasks_started ||
-        left != job->tasks_left)
+        left != job->tasks_left || absent != job->tasks_absent || shrinking != job->tasks_shrinking)
         tape_fail(t, "job %llu: its tasks are not those that are counted", id);
 }
 
@@ -224,8 +238,10 @@ static void rebuild(struct core *core, struct tape *t)
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
     for (uint32_t job = 0; job < core->jobs.count; job++)
-        if (core->jobs.rows[job].state != JOB_FREE)
+        if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
+            elastic_update(core, job);
+        }
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
         if (core->nodes.rows[node].in_use)
             rebuild_node(core, node, t);

@@ -103,10 +103,12 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
     if (core->order->step != NULL)
         core->order->step(core->order_state, core, core->now_us);
     rekey(core);
+    step_mend(core, out);
     if (core->repack != REPACK_NEVER)
         step_repack(core, out);
     else
         step_fill(core, out);
+    step_grow(core, out);
     note(core, out);
     if (core->order->stepped != NULL)
         core->order->stepped(core->order_state, core, core->now_us);

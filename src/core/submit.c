@@ -60,8 +60,6 @@ static int later_check(const struct job_spec *spec, struct err *err)
         bool stated;
     } later[] = {
         {"class", spec->class != NULL && spec->class[0] != '\0'},
-        {"tasks_min", spec->tasks_min != 0},
-        {"service", spec->service},
         {"fixed", spec->fixed},
         {"retries", spec->retries != 0},
         {"limit_us", spec->limit_us != 0},
@@ -93,6 +91,28 @@ static int after_check(const struct core *core, const struct job_spec *spec, str
                            "job %llu: after[%u]: job %llu: unknown, or it has ended already", id, i,
                            (unsigned long long)spec->after[i].job_id);
     }
+    return 0;
+}
+
+/* Only tasks that are all alike may be fewer than all: any so many of them are as good. */
+static int elastic_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const unsigned long long id = spec->id;
+
+    if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
+        return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
+                       spec->service ? "service" : "tasks_min");
+    if (spec->tasks_min == 0)
+        return 0;
+    if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
+        return err_set(
+            err, -EINVAL,
+            "job %llu: tasks_min: goes with one layout of one group, not with %u layouts "
+            "of %u groups",
+            id, spec->layout_count, spec->layouts[0].group_count);
+    if (spec->tasks_min > spec->layouts[0].groups[0].tasks)
+        return err_set(err, -EINVAL, "job %llu: tasks_min: must be 0 to %u, its tasks, is %u", id,
+                       spec->layouts[0].groups[0].tasks, spec->tasks_min);
     return 0;
 }
 
@@ -149,7 +169,7 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
         if (rc < 0)
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
-    return 0;
+    return elastic_check(core, spec, err);
 }
 
 /* ---- interning it ---- */
@@ -207,10 +227,12 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
         const struct job_layout_spec *layout = &spec->layouts[i];
 
         layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
-                                          layout->apart != 0};
-        for (uint32_t g = 0; g < layout->group_count; g++)
-            *next++ =
-                (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+                                          layout->apart != 0, spec->tasks_min};
+        for (uint32_t g = 0; g < layout->group_count; g++) {
+            *next = (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+            layouts[i].tasks_min += spec->tasks_min == 0 ? next->tasks : 0;
+            next++;
+        }
     }
     gang = shapes_gang(&core->shapes, layouts, spec->layout_count);
     mem_free(groups);
@@ -252,12 +274,16 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .start_us = TIME_NONE,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,
+        .service = spec->service,
+        .growing_at = ROW_NONE,
         .reason = REASON_NEW,
         .held = spec->held,
         .array = ROW_NONE,
         .array_prev = ROW_NONE,
         .array_next = ROW_NONE,
     };
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++)
+        job.failed_us[i] = TIME_NONE;
     row = jobs_add(&core->jobs, &job);
     core->jobs.pending++;
     if (is_array(spec))
