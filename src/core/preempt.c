@@ -4,12 +4,16 @@
  * For each task of the gang that has no room: on every node, take running tasks off in the order
  * worst job first until the task would fit, and choose the node where the jobs taken hold the
  * least GPU compute. All on trial. Then each chosen job that could stay after all, best job first,
- * is put back. What is left is the plan. */
+ * is put back. What is left is the plan.
+ *
+ * Before all that, jobs that may run with fewer tasks shrink, if that is enough. A service is never
+ * stopped as a whole. */
 #include "core/preempt.h"
 
 #include "base/check.h"
 #include "base/mem.h"
 #include "core/claim.h"
+#include "core/elastic.h"
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -38,6 +42,12 @@ struct plan {
     uint32_t place_count, place_cap;
 };
 
+/* Whole: it runs, and goes on running by what was decided so far. */
+static bool may_stop(const struct job *row)
+{
+    return row->state == JOB_RUNNING && !row->service && row->claimant == JOB_NONE;
+}
+
 static void list_tasks(struct plan *p)
 {
     struct core *core = p->core;
@@ -45,7 +55,7 @@ static void list_tasks(struct plan *p)
     for (uint32_t v = 0; v < p->candidate_count; v++) {
         const struct job *row = &core->jobs.rows[p->core->victims.list[v].job];
 
-        for (uint32_t i = 0; row->state == JOB_RUNNING && i < row->task_count; i++) {
+        for (uint32_t i = 0; may_stop(row) && i < row->task_count; i++) {
             const struct task *task = job_task(core, row, i);
             const struct plan_item item = {row->task_first + i, v, ROW_NONE};
 
@@ -188,29 +198,33 @@ static bool node_fits(struct core *core, uint32_t node, uint32_t shape_id)
            fit_now(core, shape_id, core->nodes.rows[node].state, &need);
 }
 
+/* Could this task stay where it is? Then it is put back. */
+static bool task_can_stay(struct core *core, const struct task *task, uint32_t slot)
+{
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+
+    fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
+    if (nodes_free_mcpu(&core->nodes, task->node) < shape->cpu_mcpu ||
+        nodes_free_memory_bytes(&core->nodes, task->node) < shape->memory_bytes)
+        return false;
+    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
+
+        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < need.mgpu ||
+            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < need.memory_bytes)
+            return false;
+    }
+    trial_take(core, task->node, task->shape, task->gpu_mask, slot);
+    return true;
+}
+
 /* Could all tasks of this chosen job stay where they are? */
 static bool can_stay(struct core *core, const struct job *row)
 {
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const struct shape *shape = &core->shapes.shapes[task->shape];
-        struct need need;
-
-        if (task->left)
-            continue;
-        fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
-        if (nodes_free_mcpu(&core->nodes, task->node) < shape->cpu_mcpu ||
-            nodes_free_memory_bytes(&core->nodes, task->node) < shape->memory_bytes)
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (!job_task(core, row, i)->left && !task_can_stay(core, job_task(core, row, i), i))
             return false;
-        for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
-            const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
-
-            if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < need.mgpu ||
-                nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < need.memory_bytes)
-                return false;
-        }
-        trial_take(core, task->node, task->shape, task->gpu_mask, i);
-    }
     return true;
 }
 
@@ -316,6 +330,12 @@ static bool place_all(struct plan *p, const struct layout *layout)
     return true;
 }
 
+static void claim_places(const struct plan *p, uint32_t job)
+{
+    claim_make(p->core, job, p->places, p->place_count);
+    vec_push(p->core->claimants, p->core->claimant_count, p->core->claimant_cap, job);
+}
+
 static void stop_chosen(struct plan *p, uint32_t job, struct decisions *out)
 {
     struct job *claimant = &p->core->jobs.rows[job];
@@ -329,8 +349,100 @@ static void stop_chosen(struct plan *p, uint32_t job, struct decisions *out)
         claimant->victims++;
         job_stop(p->core, victim, STOP_PREEMPT, out);
     }
-    claim_make(p->core, job, p->places, p->place_count);
-    vec_push(p->core->claimants, p->core->claimant_count, p->core->claimant_cap, job);
+    claim_places(p, job);
+}
+
+/* ---- shrinking ---- */
+
+/* Tasks that jobs can spare, worst job first, of each job its last tasks first. */
+struct spare {
+    uint32_t *jobs, *tasks; /* [count] */
+    uint32_t count, job_cap, task_cap;
+};
+
+static void list_spare(const struct core *core, uint32_t candidates, struct spare *s)
+{
+    *s = (struct spare){0};
+    for (uint32_t v = 0; v < candidates; v++) {
+        const uint32_t job = core->victims.list[v].job;
+        const struct job *row = &core->jobs.rows[job];
+        uint32_t left = job_spare_tasks(core, job);
+
+        for (uint32_t i = row->task_count; left > 0 && i-- > 0;) {
+            const struct task *task = job_task(core, row, i);
+
+            if (task->left || task->shrinking)
+                continue;
+            vec_reserve(s->jobs, s->job_cap, s->count + 1);
+            vec_reserve(s->tasks, s->task_cap, s->count + 1);
+            s->jobs[s->count] = job;
+            s->tasks[s->count++] = i;
+            left--;
+        }
+    }
+}
+
+static const struct task *spare_task(const struct core *core, const struct spare *s, uint32_t i)
+{
+    return job_task(core, &core->jobs.rows[s->jobs[i]], s->tasks[i]);
+}
+
+/* Takes ever more of them off until the gang fits, and then puts back, best first, who can stay: on
+ * trial. Those that must go are left in *s; false if all of them are not enough. */
+static bool shrink_plan(struct plan *p, const struct layout *layout, struct spare *s)
+{
+    uint32_t off = 0, kept = 0, placed;
+    const uint32_t mark = trial_mark(&p->core->trial);
+    bool *stays = mem_alloc(s->count, sizeof *stays), done = false;
+
+    for (uint32_t tries = 1; !done && off < s->count; tries *= 2) {
+        for (uint32_t i = 0; i < tries && off < s->count; i++, off++) {
+            const struct task *task = spare_task(p->core, s, off);
+
+            trial_give(p->core, task->node, task->shape, task->gpu_mask, s->tasks[off]);
+        }
+        placed = trial_mark(&p->core->trial);
+        done = place_all(p, layout);
+        if (!done)
+            trial_undo(p->core, placed);
+    }
+    for (uint32_t i = off; done && i-- > 0;)
+        stays[i] = task_can_stay(p->core, spare_task(p->core, s, i), s->tasks[i]);
+    trial_undo(p->core, mark);
+    for (uint32_t i = 0; done && i < off; i++) {
+        if (stays[i])
+            continue;
+        s->jobs[kept] = s->jobs[i];
+        s->tasks[kept++] = s->tasks[i];
+    }
+    s->count = kept;
+    mem_free(stays);
+    return done;
+}
+
+static bool shrink_for(struct core *core, uint32_t job, uint32_t candidates, struct decisions *out)
+{
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
+    struct spare spare;
+    struct plan plan;
+    bool done;
+
+    list_spare(core, candidates, &spare);
+    if (spare.count == 0)
+        return false;
+    plan_init(&plan, core, 0); /* nobody is stopped whole */
+    done = shrink_plan(&plan, &core->shapes.layouts[gang->first_layout], &spare);
+    for (uint32_t i = 0, next; i < spare.count; i = next) {
+        for (next = i + 1; next < spare.count && spare.jobs[next] == spare.jobs[i];)
+            next++;
+        job_shrink(core, spare.jobs[i], spare.tasks + i, next - i, core->jobs.rows[job].id, out);
+    }
+    if (done)
+        claim_places(&plan, job);
+    plan_done(&plan);
+    mem_free(spare.jobs);
+    mem_free(spare.tasks);
+    return done;
 }
 
 bool preempt_for(struct core *core, uint32_t job, int64_t key, struct decisions *out)
@@ -343,6 +455,8 @@ bool preempt_for(struct core *core, uint32_t job, int64_t key, struct decisions 
 
     if (candidates == 0)
         return false;
+    if (shrink_for(core, job, candidates, out))
+        return true;
     plan_init(&plan, core, candidates);
     done = place_all(&plan, &core->shapes.layouts[gang->first_layout]);
     trial_undo(core, mark); /* the victims still hold what they have */

@@ -45,11 +45,10 @@ static struct victim victim_of(struct core *core, uint32_t job)
     };
 }
 
-/* It runs, and may be stopped as a whole: it is no service, and no task of it leaves for another
- * job already. */
+/* It runs, and no task of it leaves for another job already. */
 static bool may_give_way(const struct job *row)
 {
-    return row->state == JOB_RUNNING && !row->service && row->claimant == JOB_NONE;
+    return row->state == JOB_RUNNING && row->claimant == JOB_NONE;
 }
 
 /* Those that were listed and still run, in their old order; then those that are new. */

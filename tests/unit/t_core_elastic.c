@@ -320,6 +320,86 @@ static void a_job_shrinks_for_one_other_at_a_time_which_waits_for_that(void **st
     bed_close(&bed);
 }
 
+/* Fault 2: members above the minimum go first, and no more of them than needed. */
+static void to_give_way_it_shrinks_by_what_is_needed(void **state)
+{
+    struct bed bed;
+    const struct decision *stop;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 11);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 11, .min = 1, .queue = "5");
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .queue = "1");
+    bed_step(&bed);
+    stop = bed_find(&bed, DECISION_STOP, 1);
+    assert_true(stop->mode == STOP_SHRINK && stop->for_job == 2 && stop->place_count == 1);
+    assert_int_equal(bed.out.places[stop->place_first].task, 10);
+    assert_int_equal(bed_reason(&bed, 2), REASON_VICTIMS);
+    bed_step(&bed);
+    assert_int_equal(bed.out.count, 0);
+    apply(&bed, exited(1, 10, 143));
+    bed_step(&bed);
+    STARTED(&bed, 2, 0);
+    assert_int_equal(bed.out.count, 1); /* 1 does not take the room back */
+    bed_run(&bed, 2);
+    SUBMIT(&bed, .id = 3, .gpus = 11, .queue = "0");
+    bed_step(&bed);
+    assert_true(bed_find(&bed, DECISION_STOP, 1)->mode == STOP_PREEMPT); /* all of it was needed */
+    bed_close(&bed);
+}
+
+static void of_the_tasks_that_could_go_those_stay_that_do_not_help(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 2);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 2, .min = 1, .queue = "9");
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    bed_node(&bed, "n1", 3);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .tasks = 3, .min = 1, .queue = "5");
+    bed_step(&bed);
+    bed_run(&bed, 2);
+    SUBMIT(&bed, .id = 3, .gpus = 2, .queue = "1");
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 1); /* not the last task of 1 on n0 */
+    assert_int_equal(bed_find(&bed, DECISION_STOP, 2)->place_count, 2);
+    bed_close(&bed);
+}
+
+/* Fault 10: a service is never below its min available by what others need. */
+static void a_service_gives_what_it_can_spare_and_no_more(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 4);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 4, .min = 3, .service = true, .queue = "9");
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    SUBMIT(&bed, .id = 2, .gpus = 2, .queue = "1");
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
+    assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .queue = "1");
+    SUBMIT(&bed, .id = 4, .gpus = 1, .queue = "1");
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 1);
+    assert_int_equal(bed_find(&bed, DECISION_STOP, 1)->place_count, 1);
+    apply(&bed, exited(1, 3, 0));
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 3), JOB_STARTING);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
+    assert_int_equal(present(&bed, 1), 3);
+    bed_close(&bed);
+}
+
 static void what_is_heard_late_of_an_earlier_start_is_not_taken_for_the_new_one(void **state)
 {
     struct bed bed;
@@ -651,6 +731,9 @@ int main(void)
         TEST(shrinking_stops_some_tasks_and_the_job_goes_on),
         TEST(nobody_takes_what_is_needed_for_the_minimum),
         TEST(a_job_shrinks_for_one_other_at_a_time_which_waits_for_that),
+        TEST(to_give_way_it_shrinks_by_what_is_needed),
+        TEST(of_the_tasks_that_could_go_those_stay_that_do_not_help),
+        TEST(a_service_gives_what_it_can_spare_and_no_more),
         TEST(what_is_heard_late_of_an_earlier_start_is_not_taken_for_the_new_one),
         TEST(once_a_task_is_done_the_job_grows_no_more),
         TEST(a_task_that_fails_fails_the_job),
