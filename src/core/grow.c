@@ -42,6 +42,14 @@ static bool blocker(const struct core *core, struct waiting *out)
     return any;
 }
 
+/* With a policy that draws it may be that nothing fits though this says so. */
+static bool may_fit(struct core *core, const struct job *row)
+{
+    const uint32_t first = core->shapes.gangs[row->gang].first_layout;
+
+    return place_some_fit(core, &core->shapes.layouts[first + row->layout], true);
+}
+
 /* Those of the list that may find room, in order. */
 static uint32_t list_candidates(struct core *core, bool services, struct waiting *out)
 {
@@ -51,11 +59,10 @@ static uint32_t list_candidates(struct core *core, bool services, struct waiting
     for (uint32_t i = 0; i < e->count; i++) {
         struct growing *growing = &e->growing[i];
         const struct job *row = &core->jobs.rows[growing->job];
-        const struct gang *gang = &core->shapes.gangs[row->gang];
 
         if (growing->refused_at == core->index.gains || (services && missing(core, row) == 0))
             continue;
-        if (place_some_fit(core, &core->shapes.layouts[gang->first_layout + row->layout], true))
+        if (may_fit(core, row))
             out[count++] = (struct waiting){
                 .key = core->order->key(core->order_state, core, growing->job, core->now_us),
                 .sequence = row->sequence,
@@ -71,8 +78,8 @@ static uint32_t list_candidates(struct core *core, bool services, struct waiting
 static void grow_job(struct core *core, uint32_t job, uint32_t max, struct decisions *out)
 {
     const uint32_t mark = trial_mark(&core->trial);
-    const uint32_t placed = place_absent(core, job, max);
     const struct job *row = &core->jobs.rows[job];
+    const uint32_t placed = may_fit(core, row) ? place_absent(core, job, max) : 0;
 
     if (placed > 0)
         job_grow(core, job, mark, out);

@@ -404,6 +404,19 @@ int sc_list_node(struct sc *sc, const char *node, struct err *err)
 
 /* ---- the heap ---- */
 
+/* Was the task that this report is about started again since? */
+static bool is_of_before(const struct sc *sc, const struct event *event)
+{
+    for (uint32_t i = 0; i < sc->alive_count; i++) {
+        const struct sc_task *task = &sc->tasks[sc->alive[i]];
+
+        if (task->job + 1 == event->task.job_id && task->task == event->task.task &&
+            task->run > event->task.run)
+            return true;
+    }
+    return false;
+}
+
 static void note_gone(struct sc *sc, const struct event *event)
 {
     if (event->type != EVENT_TASK_EXITED && event->type != EVENT_TASK_LOST)
@@ -414,7 +427,8 @@ static void note_gone(struct sc *sc, const struct event *event)
         if (task->job + 1 == event->task.job_id && task->task == event->task.task &&
             task->run == event->task.run && task->state == SC_GONE) {
             task->told_gone = true;
-            if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 && !task->stopping)
+            if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 && !task->stopping &&
+                !is_of_before(sc, event))
                 sc->jobs[task->job].failed = true;
         }
     }
