@@ -3,6 +3,7 @@
 #include "core/claim.h"
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -34,12 +35,10 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
     }
 }
 
-void claim_drop(struct core *core, uint32_t job)
+static void give_places(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
-    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
-        return;
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(core, row, i);
 
@@ -53,7 +52,29 @@ void claim_drop(struct core *core, uint32_t job)
     row->task_count = 0;
     row->layout = 0;
     job_enqueue(core, job);
+}
+
+void claim_drop(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
+        return;
+    give_places(core, job);
     core->index.gains++;
+}
+
+void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const uint32_t mark = trial_mark(&core->trial), count = row->task_count, layout = row->layout;
+    struct task *tasks = mem_copy(job_task(core, row, 0), count, sizeof *tasks);
+
+    give_places(core, job);
+    for (uint32_t i = 0; i < count; i++)
+        trial_take(core, tasks[i].node, tasks[i].shape, tasks[i].gpu_mask, i);
+    job_start(core, job, layout, mark, out);
+    mem_free(tasks);
 }
 
 /* Out, or with more on it than there is. */

@@ -84,6 +84,7 @@ struct core *core_bare(const struct core_config *config)
     fits_init(&core->fits);
     heap_init(&core->due);
     index_init(&core->index, placement->sees_kinds);
+    elastic_init(&core->elastic);
     return core;
 }
 
@@ -139,6 +140,7 @@ void core_free(struct core *core)
     index_done(&core->index);
     fits_done(&core->fits);
     heap_done(&core->due);
+    elastic_done(&core->elastic);
     expect_done(&core->expect);
     pending_done(&core->pending);
     queues_done(&core->queues);
@@ -180,6 +182,7 @@ struct core *core_clone(const struct core *src)
     fits_copy(&dst->fits, &src->fits);
     heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
+    elastic_copy(&dst->elastic, &src->elastic);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
     orderers_copy(dst, src);

@@ -182,7 +182,7 @@ struct event {
         struct {
             uint64_t job_id;
             uint32_t task;     /* index in the job, 0.. */
-            uint32_t run;      /* of which start of the job, as decided; 0 = the present one */
+            uint32_t run;      /* with which decision it was started; 0 = the last one */
             const char *node;  /* TASK_STARTED: where; "" = as decided */
             uint64_t gpu_mask; /* TASK_STARTED: GPUs really taken, with `node` */
             int32_t exit_code; /* TASK_EXITED: 0 = well */

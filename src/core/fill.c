@@ -86,7 +86,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 static bool start_claimant(struct core *core, uint32_t job, struct decisions *out)
 {
     if (claim_is_free(core, job)) {
-        job_start_claimed(core, job, out);
+        claim_redeem(core, job, out);
         return true;
     }
     claim_drop(core, job);
@@ -115,19 +115,24 @@ static void start_claimants(struct core *core, struct decisions *out)
     core->claimant_count = kept;
 }
 
-/* Those who give way are looked for once a step, if at all. */
-static bool make_way(struct core *core, uint32_t job, bool *victims_known, struct decisions *out)
+/* What the turns of one contest have come to. */
+struct turns {
+    bool victims_known; /* those who give way are looked for once, if at all */
+    bool made_way;
+};
+
+static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
     if (!rights_some(core, job))
         return false;
-    if (!*victims_known)
+    if (!turns->victims_known)
         victims_refresh(core);
-    *victims_known = true;
+    turns->victims_known = true;
     return preempt_for(core, job, out);
 }
 
-/* One turn of the first job of a bucket. */
-static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct decisions *out)
+/* The first job of a bucket has its turn. */
+static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct decisions *out)
 {
     struct bucket *bucket = &core->pending.buckets[b];
     const uint32_t job = bucket->heap[0].job;
@@ -139,7 +144,8 @@ static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct
         contest_next(core, b);
     } else if (orderer_of(core, job)->policy->blocks) {
         contest_hold_back(core, b);
-    } else if (make_way(core, job, victims_known, out)) {
+    } else if (make_way(core, job, turns, out)) {
+        turns->made_way = true;
         contest_next(core, b); /* it has a claim; the next one may have one too */
         contest_refresh(core);
     } else {
@@ -147,14 +153,19 @@ static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct
     }
 }
 
+/* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
+ * before: so all have a turn again, until nobody makes way. */
 void step_fill(struct core *core, struct decisions *out)
 {
-    bool victims_known = false;
+    struct turns turns = {.made_way = true};
     uint32_t bucket;
 
     start_claimants(core, out);
-    contest_open(core, takes_part);
-    while ((bucket = contest_best(core)) != ROW_NONE)
-        take_turn(core, bucket, &victims_known, out);
+    while (turns.made_way) {
+        turns = (struct turns){false, false};
+        contest_open(core, takes_part);
+        while ((bucket = contest_best(core)) != ROW_NONE)
+            take_turn(core, bucket, &turns, out);
+    }
     trial_commit(core);
 }

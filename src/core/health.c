@@ -96,6 +96,30 @@ int fact_node_health(struct core *core, const struct event *event, struct err *e
                    event->node_health.node, NODE_HEALTH_COUNT - 1, (int)event->node_health.health);
 }
 
+/* A job that may go on with fewer tasks is told of this one, like the others of all. */
+static void tell_lost(struct core *core, uint32_t job, uint32_t index, struct decisions *out)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_STOP,
+        .job_id = row->id,
+        .job = job,
+        .run = job_task(core, row, index)->run,
+        .mode = STOP_SHRINK,
+        .reason = REASON_LOST,
+        .for_job = JOB_NONE,
+        .grace_us = job_grace_us(core, row),
+        .place_first = out->place_count,
+        .place_count = 1,
+    };
+
+    if (!job_task(core, row, index)->shrinking) {
+        job_add_place(core, job, index, out);
+        vec_push(out->items, out->count, out->cap, decision);
+    }
+    job_task_lost(core, job, index);
+}
+
 /* The jobs are told to stop first: should the node be heard again, what still runs there of an
  * earlier run is to end. */
 static void node_lost(struct core *core, uint32_t node, struct decisions *out)
@@ -110,10 +134,14 @@ static void node_lost(struct core *core, uint32_t node, struct decisions *out)
             claim_drop(core, job);
             continue;
         }
+        if (row->state != JOB_STOPPING && job_is_elastic(core, row)) {
+            tell_lost(core, job, task - row->task_first, out);
+            continue;
+        }
         row->lost = true;
         if (row->state != JOB_STOPPING)
             job_stop_broken(core, job, out);
-        job_task_left(core, job, task - row->task_first);
+        job_task_left(core, job, task - row->task_first, false);
     }
 }
 

@@ -9,6 +9,7 @@
 #include "core/classes.h"
 #include "core/contest.h"
 #include "core/core.h"
+#include "core/elastic.h"
 #include "core/entitle.h"
 #include "core/expect.h"
 #include "core/fits.h"
@@ -69,6 +70,7 @@ struct core {
     /* what follows from the facts; in no digest */
     struct fits fits;
     struct index index;
+    struct elastic elastic;       /* the jobs that could grow */
     struct shortlist *shortlists; /* [shortlist_count] by shape */
     uint32_t shortlist_count, shortlist_cap;
     uint64_t score_epoch; /* grows when the placement policy's scores change */

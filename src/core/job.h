@@ -6,7 +6,10 @@
  *      +----------+--- STOPPING   (preempted, or to try again: back to PENDING; else gone)
  *
  * STARTING is in flight: a start decision is out and its GPUs are used. STOPPING is releasing:
- * told to stop, still holding. Both end by events of the place where the job runs. */
+ * told to stop, still holding. Both end by events of the place where the job runs.
+ *
+ * A task holds GPUs from the start decision until it has left. Tasks of an elastic job or a service
+ * come and go while the job runs: those that hold nothing and may be started (again) are absent. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,6 +79,9 @@ struct job {
     uint32_t task_count;        /* of that layout */
     uint32_t task_first;        /* row of its first task; ROW_NONE while pending without a claim */
     uint32_t tasks_started, tasks_left; /* settled by events since the last start */
+    uint32_t tasks_absent;              /* of those that have left: may be started again */
+    uint32_t tasks_shrinking;           /* told to stop while the job goes on, and not left */
+    bool service;                       /* it never ends by itself */
     bool cancelled;                     /* when it has stopped, it is gone */
     bool failed;                        /* a task ended badly */
     bool lost;                          /* a task was lost: it must start again */
@@ -110,9 +116,12 @@ struct job {
                               * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
-    uint32_t run;       /* counts its starts; what is heard of an earlier one is of no account */
-    enum reason reason; /* why it waits, or was told to stop */
-    uint32_t active_at; /* where it is in jobs.active, while it holds GPUs */
+    uint32_t run; /* counts start decisions, those for some of its tasks too */
+    int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;
+                                                  * TIME_NONE = none */
+    enum reason reason;                          /* why it waits, or was told to stop */
+    uint32_t active_at;  /* where it is in jobs.active, while it holds GPUs */
+    uint32_t growing_at; /* where it is in elastic.growing, ROW_NONE if it is not */
 };
 
 /* Run time so far, this run included. */
@@ -146,12 +155,17 @@ static inline int64_t job_lost_work_us(const struct job *job, int64_t now_us)
 
 struct task {
     uint32_t job;
-    uint32_t node;
+    uint32_t node; /* ROW_NONE if it holds nothing */
     uint32_t shape;
-    uint64_t gpu_mask; /* bit i: GPU i of the node */
-    bool started, left;
+    uint32_t run;      /* of the job, when it was started; 0 = never since the job waited. What is
+                        * heard of an earlier one is of no account */
+    uint64_t gpu_mask; /* bit i: GPU i of the node; 0 if it holds nothing */
+    bool started;
+    bool left;       /* it holds nothing: it has gone, or was not started yet */
+    bool absent;     /* it has left, and may be started again */
+    bool shrinking;  /* it was told to stop while the job goes on */
     bool claimed;    /* not running: room kept for a waiting job, see claim.h */
-    bool leaving;    /* it was told to stop */
+    bool leaving;    /* it was told to stop, alone or with the job */
     uint32_t missed; /* listings of its node that did not have it, since one that had */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

@@ -119,11 +119,18 @@ void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count)
 
 static void task_walk(struct task *task, const struct jobs_limits *limits, struct tape *t)
 {
-    tape_row(t, &task->node, limits->nodes, "node of a task");
-    tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
-    tape_u64(t, &task->gpu_mask);
-    tape_bool(t, &task->started);
     tape_bool(t, &task->left);
+    if (task->left && tape_loads(t))
+        task->node = ROW_NONE;
+    if (!task->left) {
+        tape_row(t, &task->node, limits->nodes, "node of a task");
+        tape_u64(t, &task->gpu_mask);
+    }
+    tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
+    tape_u32(t, &task->run);
+    tape_bool(t, &task->started);
+    tape_bool(t, &task->absent);
+    tape_bool(t, &task->shrinking);
     tape_bool(t, &task->claimed);
     tape_bool(t, &task->leaving);
     tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
@@ -170,6 +177,7 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->fixed);
     tape_bool(t, &job->attended);
     tape_bool(t, &job->mark_ahead);
+    tape_bool(t, &job->service);
 }
 
 /* None is the time 0 on a tape, and others are that much later. */
@@ -199,6 +207,18 @@ static void times_walk(struct job *job, struct tape *t)
     tape_i64_in(t, &job->remaining_at_us, 0, JOB_TIME_MAX, "when that was told");
 }
 
+/* Failures of a service, written like a start. */
+static void failures_walk(struct job *job, struct tape *t)
+{
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++) {
+        int64_t at = job->failed_us[i] == TIME_NONE ? 0 : job->failed_us[i] + 1;
+
+        tape_i64_in(t, &at, 0, JOB_TIME_MAX, "failure of a service");
+        if (tape_loads(t))
+            job->failed_us[i] = at == 0 ? TIME_NONE : at - 1;
+    }
+}
+
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
 {
     struct job *job = &j->rows[row];
@@ -221,7 +241,10 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_row(t, &job->class_id, limits->classes, "class of a job");
     tape_u32(t, &job->tasks_started);
     tape_u32(t, &job->tasks_left);
+    tape_u32(t, &job->tasks_absent);
+    tape_u32(t, &job->tasks_shrinking);
     flags_walk(job, t);
+    failures_walk(job, t);
     tape_u32(t, &job->victims);
     tape_u64(t, &job->claimant);
     times_walk(job, t);
@@ -284,7 +307,8 @@ void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t)
             j->rows[j->count++] = (struct job){.task_first = ROW_NONE,
                                                .array = ROW_NONE,
                                                .array_prev = ROW_NONE,
-                                               .array_next = ROW_NONE};
+                                               .array_next = ROW_NONE,
+                                               .growing_at = ROW_NONE};
         }
         job_walk(j, i, limits, t);
         if (tape_loads(t) && !t->failed)

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "core/due.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 
@@ -138,25 +139,53 @@ void job_unlink_task(struct core *core, uint32_t task)
     count_stuck(core, task, -1);
 }
 
-static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
+/* Rows for all tasks of its layout, each of them absent. */
+static void add_rows(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct layout *layout =
+        &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
+    const uint32_t count = layout_tasks(&core->shapes, layout);
+    uint32_t at = row->task_first = jobs_tasks_add(&core->jobs, count);
+
+    row->task_count = row->tasks_left = row->tasks_absent = count;
+    row->tasks_started = row->tasks_shrinking = 0;
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+
+        for (uint32_t i = 0; i < group->tasks; i++)
+            core->jobs.tasks[at++] = (struct task){
+                .job = job,
+                .node = ROW_NONE,
+                .shape = group->shape,
+                .left = true,
+                .absent = true,
+            };
+    }
+}
+
+/* The trial's log from `mark` on says where absent tasks are started. */
+static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
-    row->task_first = jobs_tasks_add(&core->jobs, count);
-    row->task_count = count;
-    row->tasks_started = row->tasks_left = 0;
+    row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
+        struct task *task = job_task(core, row, item->slot);
 
-        check(!item->given && item->slot < count);
-        core->jobs.tasks[row->task_first + item->slot] = (struct task){
+        check(!item->given && item->slot < row->task_count && task->absent);
+        *task = (struct task){
             .job = job,
             .node = item->node,
             .shape = item->shape,
+            .run = row->run,
             .gpu_mask = item->gpu_mask,
         };
         job_link_task(core, row->task_first + item->slot);
     }
+    row->tasks_left -= core->trial.count - mark;
+    row->tasks_absent -= core->trial.count - mark;
 }
 
 void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
@@ -172,7 +201,9 @@ void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct
     vec_push(out->places, out->place_count, out->place_cap, place);
 }
 
-static void decide_start(const struct core *core, uint32_t job, struct decisions *out)
+/* Of the tasks that were started last. */
+static void decide_start(const struct core *core, uint32_t job, uint32_t count,
+                         struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct decision decision = {
@@ -183,12 +214,13 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
         .layout = row->layout,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
-        .place_count = row->task_count,
+        .place_count = count,
     };
 
     vec_push(out->items, out->count, out->cap, decision);
     for (uint32_t i = 0; i < row->task_count; i++)
-        job_add_place(core, job, i, out);
+        if (job_task(core, row, i)->run == row->run)
+            job_add_place(core, job, i, out);
 }
 
 void job_leave_claimants(struct core *core, uint32_t job)
@@ -201,13 +233,13 @@ void job_leave_claimants(struct core *core, uint32_t job)
         }
 }
 
-/* It has its places. */
-static void begin(struct core *core, uint32_t job, struct decisions *out)
+void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
+               struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
 
-    if (row->queued)
-        job_dequeue(core, job);
+    check(row->state == JOB_PENDING && core->trial.count > mark);
+    job_dequeue(core, job);
     job_leave_claimants(core, job);
     core->jobs.pending--;
     jobs_activate(&core->jobs, job);
@@ -215,55 +247,49 @@ static void begin(struct core *core, uint32_t job, struct decisions *out)
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
     row->moving = false;
-    row->run++;
-    decide_start(core, job, out);
-}
-
-void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
-               struct decisions *out)
-{
-    struct job *row = &core->jobs.rows[job];
-
-    check(row->state == JOB_PENDING && core->trial.count > mark);
     row->layout = layout;
-    add_tasks(core, job, mark, core->trial.count - mark);
-    begin(core, job, out);
+    add_rows(core, job);
+    start_tasks(core, job, mark);
+    check(job_tasks_standing(row) >= job_tasks_min(core, row));
+    decide_start(core, job, core->trial.count - mark, out);
 }
 
-void job_start_claimed(struct core *core, uint32_t job, struct decisions *out)
+void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *out)
+{
+    check(core->jobs.rows[job].state == JOB_RUNNING && core->trial.count > mark);
+    start_tasks(core, job, mark);
+    elastic_update(core, job);
+    decide_start(core, job, core->trial.count - mark, out);
+}
+
+void job_try_running(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
-    check(row->state == JOB_PENDING && row->task_first != ROW_NONE);
-    row->tasks_started = row->tasks_left = 0;
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        job_book_task(core, row->task_first + i, -1);
-        job_task(core, row, i)->claimed = false;
-        job_book_task(core, row->task_first + i, 1);
-    }
-    begin(core, job, out);
+    if (row->state != JOB_STARTING || row->tasks_started + row->tasks_absent < row->task_count)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    due_job(core, job);
+    elastic_update(core, job);
+    orderer_started(core, job);
 }
 
 void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
 {
-    struct job *row = &core->jobs.rows[job];
-    struct task *task = job_task(core, row, task_index);
+    struct task *task = job_task(core, &core->jobs.rows[job], task_index);
 
     if (task->started)
         return;
     task->started = true;
     task->missed = 0;
-    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
-        return;
-    row->state = JOB_RUNNING;
-    row->start_us = core->now_us;
-    due_job(core, job);
-    orderer_started(core, job);
+    core->jobs.rows[job].tasks_started++;
+    job_try_running(core, job);
 }
 
 /* ---- stopping and leaving ---- */
 
-static void task_leaves(struct core *core, uint32_t task)
+void job_task_leaves(struct core *core, uint32_t task)
 {
     if (core->jobs.tasks[task].left || core->jobs.tasks[task].leaving)
         return;
@@ -288,32 +314,39 @@ bool job_may_give_way(const struct core *core, const struct job *job)
            core->now_us - job->start_us >= job_min_run_us(core, job);
 }
 
+static enum reason stop_reason(const struct job *row, enum stop_mode mode)
+{
+    return row->cancelled       ? REASON_CANCELLED
+           : mode == STOP_LIMIT ? REASON_LIMIT
+           : row->lost          ? REASON_LOST
+           : row->failed        ? REASON_FAILED
+                                : REASON_GIVES_WAY;
+}
+
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
+    const enum reason reason = stop_reason(row, mode);
     const struct decision decision = {
         .type = DECISION_STOP,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .mode = mode,
-        .for_job = row->claimant,
+        .for_job = reason == REASON_GIVES_WAY ? row->claimant : JOB_NONE,
         .grace_us = job_grace_us(core, row),
-        .reason = row->cancelled       ? REASON_CANCELLED
-                  : mode == STOP_LIMIT ? REASON_LIMIT
-                  : row->lost          ? REASON_LOST
-                  : row->failed        ? REASON_FAILED
-                                       : REASON_GIVES_WAY,
+        .reason = reason,
     };
 
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
     row->state = JOB_STOPPING;
     row->stop_us = core->now_us;
-    row->reason = decision.reason;
+    row->reason = reason;
     row->preempted = mode == STOP_PREEMPT;
     for (uint32_t i = 0; i < row->task_count; i++)
-        task_leaves(core, row->task_first + i);
+        job_task_leaves(core, row->task_first + i);
     due_job(core, job);
+    elastic_update(core, job);
     vec_push(out->items, out->count, out->cap, decision);
 }
 
@@ -348,6 +381,10 @@ static void requeue(struct core *core, uint32_t job)
     orderer_stopped(core, job);
     core->jobs.pending++;
     gate_try(core, job);
+    if (row->queued)
+        return;
+    row->moving = false; /* it was held while it moved */
+    job_leave_claimants(core, job);
 }
 
 /* What failed or was cancelled says little about how long the next one like it runs. */
@@ -379,14 +416,14 @@ static void tell_left(struct core *core, const struct job *row)
 }
 
 /* Now that all of its tasks have left. Who was told to stop keeps to what that was for; but a job
- * that was to wait again, and ended well first, has ended. */
+ * that was to wait again, and ended well first, has ended; a service never ends well. */
 static bool waits_again(const struct job *row)
 {
     if (row->cancelled)
         return false;
     if (row->state == JOB_STOPPING)
-        return row->preempted && (row->lost || row->failed);
-    return row->lost || (row->failed && row->retries_left > 0);
+        return row->preempted && (row->lost || row->failed || row->service);
+    return row->lost || (row->failed && row->retries_left > 0) || (row->service && !row->failed);
 }
 
 /* It waits again because a task of it failed by itself, and for nothing else. */
@@ -427,24 +464,58 @@ static void all_left(struct core *core, uint32_t job)
         tell_left(core, row);
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
+    row->tasks_absent = 0;
+    elastic_update(core, job);
     if (again)
         requeue(core, job);
     else
         job_gone(core, job, end);
 }
 
-void job_task_left(struct core *core, uint32_t job, uint32_t task_index)
+/* What the task held is free. */
+static void give_back(struct core *core, struct task *task)
+{
+    job_unlink_task(core, (uint32_t)(task - core->jobs.tasks));
+    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    if (core->nodes.rows[task->node].deficit)
+        ledger_reported(core, task->node); /* perhaps it is over */
+    core->index.gains++;
+    task->left = true;
+    task->leaving = false;
+    task->missed = 0;
+    task->node = ROW_NONE;
+    task->gpu_mask = 0;
+}
+
+/* With the last task that was told to stop for another job, that one has a victim less. */
+static void has_shrunk(struct core *core, struct job *row, struct task *task)
+{
+    task->shrinking = false;
+    row->tasks_shrinking--;
+    if (row->tasks_shrinking == 0 && row->state != JOB_STOPPING)
+        job_forget_claimant(core, (uint32_t)(row - core->jobs.rows));
+}
+
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index, bool absent)
 {
     struct job *row = &core->jobs.rows[job];
     struct task *task = job_task(core, row, task_index);
 
     check(!task->left);
-    task->left = true;
-    job_unlink_task(core, row->task_first + task_index);
-    ledger_give(core, task->node, task->shape, task->gpu_mask);
-    if (core->nodes.rows[task->node].deficit)
-        ledger_reported(core, task->node); /* perhaps it is over */
-    core->index.gains++;
-    if (++row->tasks_left == row->task_count)
+    give_back(core, task);
+    row->tasks_left++;
+    if (absent) {
+        task->absent = true;
+        row->tasks_absent++;
+        row->tasks_started -= task->started;
+        task->started = false;
+    }
+    if (task->shrinking)
+        has_shrunk(core, row, task);
+    if (row->tasks_left == row->task_count) {
         all_left(core, job);
+        return;
+    }
+    job_try_running(core, job);
+    elastic_update(core, job);
 }

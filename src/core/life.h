@@ -21,9 +21,6 @@ void job_rekey(struct core *core, uint32_t job);
 void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
                struct decisions *out);
 
-/* The same at the places that are claimed for it. */
-void job_start_claimed(struct core *core, uint32_t job, struct decisions *out);
-
 /* One of its tasks has started, if that is news. With the last one a STARTING job runs. */
 void job_task_started(struct core *core, uint32_t job, uint32_t task_index);
 
@@ -44,9 +41,19 @@ bool job_may_give_way(const struct core *core, const struct job *job);
 /* Where one of its tasks is, as a place of the decision that is added next. */
 void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out);
 
-/* One of its tasks has left its GPUs. With the last one the job goes back to PENDING, or is gone.
- */
-void job_task_left(struct core *core, uint32_t job, uint32_t task_index);
+/* The task is told to stop, so its queues count it as leaving. */
+void job_task_leaves(struct core *core, uint32_t task);
+
+/* RUNNING: the trial's log from `mark` on holds more of its tasks, which were absent. Adds the
+ * decision. */
+void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *out);
+
+/* STARTING -> RUNNING, if all of its tasks that are not absent have started. */
+void job_try_running(struct core *core, uint32_t job);
+
+/* One of its tasks has left its GPUs; absent: it may be started again while the job runs. With the
+ * last one the job goes back to PENDING, or is gone. */
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index, bool absent);
 
 /* Nobody gives way to it any more. */
 void job_leave_claimants(struct core *core, uint32_t job);

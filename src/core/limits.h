@@ -31,3 +31,6 @@
 #define FAILED_STARTS    3           /* a GPU on which so many starts failed */
 #define FAILED_WITHIN_US 300000000LL /* within this time gets no new work */
 #define MISSED_MAX       2           /* listings without a task that is on its way: it is lost */
+/* A service fails when so many tasks of it fail within this time. */
+#define SERVICE_FAILURES_MAX 5
+#define SERVICE_FAILURES_US  (600 * 1000000LL)

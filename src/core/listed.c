@@ -31,10 +31,12 @@ static uint32_t find_listed(const struct core *core, uint32_t node,
     const struct task *task;
 
     if (row == NULL || row->state == JOB_PENDING || listed->task >= row->task_count ||
-        (listed->run != 0 && listed->run != row->run))
+        row->task_first == ROW_NONE)
         return ROW_NONE;
     task = job_task(core, row, listed->task);
-    return task->left || task->node != node ? ROW_NONE : row->task_first + listed->task;
+    return task->left || task->node != node || (listed->run != 0 && listed->run != task->run)
+               ? ROW_NONE
+               : row->task_first + listed->task;
 }
 
 static void see(struct core *core, uint32_t node, const struct listed_task *listed)
@@ -62,13 +64,15 @@ static void give_up(struct core *core, uint32_t at)
     if (row->state == JOB_STOPPING) {
         core->drift.left++;
         row->failed = true; /* whether it ended well first, nobody knows */
-    } else {
-        core->drift.lost++;
-        row->lost = true;
+        job_unsettle(core, job);
+        job_task_left(core, job, at - row->task_first, false);
+        return;
     }
-    core->jobs.tasks[at].missed = 0;
-    job_unsettle(core, job);
-    job_task_left(core, job, at - row->task_first);
+    if (core->jobs.tasks[at].shrinking)
+        core->drift.left++;
+    else
+        core->drift.lost++;
+    job_task_lost(core, job, at - row->task_first);
 }
 
 static void give_up_missing(struct core *core, uint32_t node)

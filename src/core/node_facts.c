@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "core/claim.h"
 #include "core/due.h"
+#include "core/elastic.h"
 #include "core/facts.h"
 #include "core/health.h"
 #include "core/impl.h"
@@ -149,9 +150,7 @@ int fact_node_removed(struct core *core, const char *name, struct err *err)
             claim_drop(core, job);
             continue;
         }
-        core->jobs.rows[job].lost = true;
-        job_unsettle(core, job);
-        job_task_left(core, job, task - core->jobs.rows[job].task_first);
+        job_task_lost(core, job, task - core->jobs.rows[job].task_first);
     }
     map_remove(&core->node_by_name, core->nodes.rows[node].name);
     index_remove(&core->index, &core->nodes, node);

@@ -14,10 +14,19 @@ struct layout;
  * nowhere. `slot` is kept in the trial's log. Cost: that of shortlist_best(), and one node. */
 bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
 
-/* Put every task of this layout; on trial, with the task's index as slot. On false nothing is
- * taken. Tasks of one group are equal, so putting them one by one finds room whenever there is
- * room; between different groups place.c searches on when the greedy order fails. */
+/* Put every task of this layout, or of one that may run with fewer as many as fit; on trial, with
+ * the task's index as slot. On false nothing is taken. Tasks of one group are equal, so putting
+ * them one by one finds room whenever there is room; between different groups place.c searches on
+ * when the greedy order fails. */
 bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason);
+
+/* Does some task of the layout fit anywhere? With a policy that draws, where asking would change
+ * its state, `unknown`. */
+bool place_some_fit(struct core *core, const struct layout *layout, bool unknown);
+
+/* Put more tasks of a RUNNING job where they fit, absent ones by index, up to `max`; on trial, with
+ * the task's index as slot. Returns how many; if these are less than max, no more fit. */
+uint32_t place_absent(struct core *core, uint32_t job, uint32_t max);
 
 /* Do the queues of the job let it hold what the trial's log took from `mark` on? It asks for less
  * only where shares of a GPU mean memory that depends on the node; otherwise this costs O(tasks)

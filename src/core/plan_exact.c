@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan_exact.c - the cheapest set of candidates, by looking at all sets. */
+/* plan_exact.c - the cheapest set of leavers, by looking at all sets. */
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/sort.h"
@@ -8,7 +8,7 @@
 #include "core/plan.h"
 
 struct set {
-    uint32_t members; /* bit v: candidate v */
+    uint32_t members; /* bit v: leaver v */
     uint32_t rank;    /* the highest */
     int64_t price;
 };
@@ -25,22 +25,42 @@ static int cheaper_first(const void *a, const void *b, void *arg)
     return x->members < y->members ? -1 : x->members > y->members; /* of the worst */
 }
 
-static struct set *list_sets(const struct plan *p, uint32_t count)
+/* How many leavers of the job are in the set. */
+static uint32_t members_of(const struct leaving_job *job, uint32_t members)
 {
-    struct set *sets = mem_alloc(count, sizeof *sets);
+    return (uint32_t)__builtin_popcount(members >> job->first & ((1u << job->count) - 1));
+}
 
-    for (uint32_t members = 1; members <= count; members++) {
-        struct set *set = &sets[members - 1];
+/* False if a job would neither go on nor be stopped whole. */
+static bool price_set(const struct plan *p, struct set *set)
+{
+    for (uint32_t i = 0; i < p->job_count; i++) {
+        const struct leaving_job *job = &p->jobs[i];
+        const uint32_t taken = members_of(job, set->members);
 
-        set->members = members;
-        for (uint32_t v = 0; v < p->count; v++) {
-            if (!(members >> v & 1))
-                continue;
-            set->rank = p->leavers[v].rank > set->rank ? p->leavers[v].rank : set->rank;
-            set->price += p->leavers[v].price;
-        }
+        if (taken == 0)
+            continue;
+        if (taken > job->spare && (taken < job->count || !job->whole))
+            return false;
+        set->rank = job->rank > set->rank ? job->rank : set->rank;
+        set->price += taken <= job->spare ? taken * job->task_price : job->price;
+    }
+    return true;
+}
+
+static struct set *list_sets(const struct plan *p, uint32_t *out_count)
+{
+    struct set *sets = mem_alloc(1u << p->count, sizeof *sets);
+    uint32_t count = 0;
+
+    for (uint32_t members = 1; members < 1u << p->count; members++) {
+        struct set set = {.members = members};
+
+        if (price_set(p, &set))
+            sets[count++] = set;
     }
     sort_stable(sets, count, sizeof *sets, cheaper_first, NULL);
+    *out_count = count;
     return sets;
 }
 
@@ -70,7 +90,7 @@ static bool try_set(struct plan *p, uint32_t members)
     return false;
 }
 
-/* Would there be room if all candidates left, whatever the rights? If not, no set will do. */
+/* Would there be room if all left, whatever the rights? If not, no set will do. */
 static bool could_help(struct plan *p)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
@@ -78,8 +98,8 @@ static bool could_help(struct plan *p)
     enum reason reason;
     bool fits;
 
-    for (uint32_t v = 0; v < p->count; v++) {
-        const struct job *row = &p->core->jobs.rows[p->leavers[v].job];
+    for (uint32_t j = 0; j < p->job_count; j++) {
+        const struct job *row = &p->core->jobs.rows[p->jobs[j].job];
 
         for (uint32_t i = 0; i < row->task_count; i++) {
             const struct task *task = job_task(p->core, row, i);
@@ -95,14 +115,14 @@ static bool could_help(struct plan *p)
 
 bool plan_exact(struct plan *p)
 {
-    const uint32_t count = (1u << p->count) - 1;
     struct set *sets;
+    uint32_t count;
     bool done = false;
 
     check(p->count <= PLAN_EXACT_MAX);
     if (!could_help(p))
         return false;
-    sets = list_sets(p, count);
+    sets = list_sets(p, &count);
     for (uint32_t i = 0; i < count && !done; i++)
         done = try_set(p, sets[i].members);
     mem_free(sets);

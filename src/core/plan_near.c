@@ -18,12 +18,12 @@ struct room {
     int64_t gpu_bytes[NODE_GPUS_MAX];
 };
 
-/* The tasks of the candidates, listed by node in the order of their jobs. */
+/* The tasks of the leavers, listed by node in the order of their jobs. */
 struct near {
     struct plan *plan;
     uint32_t *node_first, *node_last; /* [nodes] items */
     struct near_item {
-        uint32_t task, candidate, next;
+        uint32_t task, leaver, next;
     } * items;
     uint32_t item_count, item_cap;
 };
@@ -34,26 +34,24 @@ struct near_price {
     int64_t price;
 };
 
-static void list_tasks(struct near *n)
+static void list_tasks_of(struct near *n, uint32_t leaver)
 {
     struct core *core = n->plan->core;
+    const struct leaver *l = &n->plan->leavers[leaver];
+    const struct job *row = &core->jobs.rows[n->plan->jobs[l->of].job];
 
-    for (uint32_t v = 0; v < n->plan->count; v++) {
-        const struct job *row = &core->jobs.rows[n->plan->leavers[v].job];
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = job_task(core, row, i);
+        const struct near_item item = {row->task_first + i, leaver, ROW_NONE};
 
-        for (uint32_t i = 0; i < row->task_count; i++) {
-            const struct task *task = job_task(core, row, i);
-            const struct near_item item = {row->task_first + i, v, ROW_NONE};
-
-            if (task->left)
-                continue;
-            if (n->node_first[task->node] == ROW_NONE)
-                n->node_first[task->node] = n->item_count;
-            else
-                n->items[n->node_last[task->node]].next = n->item_count;
-            n->node_last[task->node] = n->item_count;
-            vec_push(n->items, n->item_count, n->item_cap, item);
-        }
+        if (task->left || (l->task != ROW_NONE && l->task != i))
+            continue;
+        if (n->node_first[task->node] == ROW_NONE)
+            n->node_first[task->node] = n->item_count;
+        else
+            n->items[n->node_last[task->node]].next = n->item_count;
+        n->node_last[task->node] = n->item_count;
+        vec_push(n->items, n->item_count, n->item_cap, item);
     }
 }
 
@@ -64,7 +62,8 @@ static void near_open(struct near *n, struct plan *p)
     n->node_last = mem_alloc(p->core->nodes.count, sizeof *n->node_last);
     for (uint32_t node = 0; node < p->core->nodes.count; node++)
         n->node_first[node] = ROW_NONE;
-    list_tasks(n);
+    for (uint32_t v = 0; v < p->count; v++)
+        list_tasks_of(n, v);
 }
 
 static void near_close(struct near *n)
@@ -130,31 +129,46 @@ static bool room_fits(const struct shape *shape, const struct need *need, const 
     return fitting >= shape->gpus;
 }
 
+/* The price goes up by what it costs to take this leaver too, of whose job so many are taken
+ * already. False if it may not be taken. */
+static bool add_price(const struct leaving_job *job, uint32_t taken, struct near_price *price)
+{
+    if (taken < job->spare)
+        price->price += job->task_price;
+    else if (!job->whole)
+        return false;
+    else if (taken == job->spare)
+        price->price += job->price; /* and the job with it */
+    price->rank = job->rank > price->rank ? job->rank : price->rank;
+    return true;
+}
+
 /* What is lost if this node makes room; false if it cannot. */
 static bool node_price(const struct near *n, uint32_t node, uint32_t shape_id,
                        struct near_price *out)
 {
-    struct core *core = n->plan->core;
+    const struct plan *p = n->plan;
+    uint32_t item = n->node_first[node], last = ROW_NONE, of = ROW_NONE, taken = 0;
     struct room room;
     struct need need;
-    uint32_t item = n->node_first[node], last = ROW_NONE;
 
     *out = (struct near_price){0, 0};
-    if (item == ROW_NONE || !fit_ever(core, shape_id, core->nodes.rows[node].class_id, &need))
+    if (item == ROW_NONE || !fit_ever(p->core, shape_id, p->core->nodes.rows[node].class_id, &need))
         return false;
-    room_of(core, node, &room);
+    room_of(p->core, node, &room);
     for (; item != ROW_NONE; item = n->items[item].next) {
-        const struct leaver *victim = &n->plan->leavers[n->items[item].candidate];
+        const uint32_t v = n->items[item].leaver;
 
-        if (victim->chosen || victim->barred)
+        if (p->leavers[v].chosen || p->leavers[v].barred)
             continue; /* off already, or not to be taken */
-        room_add(core, &core->jobs.tasks[n->items[item].task], &room);
-        if (n->items[item].candidate != last) {
-            out->price += victim->price;
-            out->rank = victim->rank > out->rank ? victim->rank : out->rank;
-        }
-        last = n->items[item].candidate;
-        if (room_fits(&core->shapes.shapes[shape_id], &need, &room))
+        if (p->leavers[v].of != of)
+            taken = p->jobs[p->leavers[v].of].taken;
+        of = p->leavers[v].of;
+        if (v != last && !add_price(&p->jobs[of], taken++, out))
+            continue;
+        last = v;
+        room_add(p->core, &p->core->jobs.tasks[n->items[item].task], &room);
+        if (room_fits(&p->core->shapes.shapes[shape_id], &need, &room))
             return true;
     }
     return false;
@@ -168,20 +182,57 @@ static bool node_fits(struct core *core, uint32_t node, uint32_t shape_id)
            fit_now(core, shape_id, core->nodes.rows[node].state, &need);
 }
 
+/* Takes the leaver off, and all of its job if that cannot spare it. */
+static bool take(struct plan *p, uint32_t v)
+{
+    const struct leaving_job *job = &p->jobs[p->leavers[v].of];
+
+    if (job->taken < job->spare)
+        return plan_take(p, v);
+    if (!job->whole)
+        return false;
+    for (uint32_t i = job->first; i < job->first + job->count; i++)
+        if (!p->leavers[i].chosen && !plan_take(p, i))
+            return false;
+    return true;
+}
+
+/* Puts the job back: all of it, or what it can spare if that is enough. */
+static void put_back_job(struct plan *p, const struct leaving_job *job, uint32_t node,
+                         uint32_t shape_id)
+{
+    const bool whole = job->taken > job->spare;
+    const uint32_t before = job->taken, mark = trial_mark(&p->core->trial);
+    bool back = true;
+
+    for (uint32_t i = job->first; i < job->first + job->count && back; i++) {
+        const uint32_t one = trial_mark(&p->core->trial);
+
+        if (!p->leavers[i].chosen)
+            continue;
+        back = plan_put_back(p, i);
+        if (back && shape_id != ROW_NONE && !node_fits(p->core, node, shape_id)) {
+            trial_undo(p->core, one);
+            plan_retake(p, i);
+            back = false;
+        }
+        back = back || !whole; /* of a job that goes on, others may be put back */
+    }
+    if (!whole || job->taken == 0 || job->taken <= job->spare)
+        return;
+    trial_undo(p->core, mark); /* not enough of it can stay for it to go on */
+    for (uint32_t i = job->first; i < job->first + job->count && job->taken < before; i++)
+        if (!p->leavers[i].chosen)
+            plan_retake(p, i);
+}
+
 /* Worst first may take off more than was needed: a small job, and then a large one that is enough
  * alone. Put back, best first, who may stay while the task still fits. */
 static void spare(struct plan *p, uint32_t node, uint32_t shape_id, uint32_t last)
 {
-    for (uint32_t v = last; v-- > 0;) {
-        const uint32_t mark = trial_mark(&p->core->trial);
-
-        if (!p->leavers[v].chosen || !plan_put_back(p, v))
-            continue;
-        if (node_fits(p->core, node, shape_id))
-            continue;
-        trial_undo(p->core, mark);
-        plan_retake(p, v);
-    }
+    for (uint32_t j = last; j-- > 0;)
+        if (p->jobs[j].taken > 0)
+            put_back_job(p, &p->jobs[j], node, shape_id);
 }
 
 static uint32_t cheapest_node(const struct near *n, uint32_t shape_id)
@@ -216,12 +267,12 @@ static bool make_room(struct near *n, uint32_t shape_id)
 
         for (; item != ROW_NONE && !barred && !node_fits(p->core, node, shape_id);
              item = n->items[item].next) {
-            const uint32_t v = n->items[item].candidate;
+            const uint32_t v = n->items[item].leaver;
 
             if (p->leavers[v].chosen || p->leavers[v].barred)
                 continue;
-            last = v;
-            barred = p->leavers[v].barred = !plan_take(p, v);
+            last = p->leavers[v].of;
+            barred = p->leavers[v].barred = !take(p, v);
         }
         if (barred)
             continue;
@@ -236,16 +287,15 @@ static bool make_room(struct near *n, uint32_t shape_id)
 /* Room within the bounds of its queues, before room on nodes: the worst below the queue first. */
 static bool make_way(struct plan *p)
 {
+    const struct queues *q = &p->core->queues;
     uint32_t queue;
 
     for (uint32_t v = 0; !plan_admits(p, &queue); v++) {
-        const struct queues *q = &p->core->queues;
-
         for (; v < p->count; v++) {
-            const struct standing *at = &p->core->jobs.rows[p->leavers[v].job].at;
+            const struct standing *at = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job].at;
 
             if (!p->leavers[v].chosen &&
-                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) && plan_take(p, v))
+                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) && take(p, v))
                 break;
         }
         if (v == p->count)
@@ -256,9 +306,9 @@ static bool make_way(struct plan *p)
 
 static void put_back_unneeded(struct plan *p)
 {
-    for (uint32_t v = p->count; v-- > 0;)
-        if (p->leavers[v].chosen)
-            (void)plan_put_back(p, v);
+    for (uint32_t j = p->job_count; j-- > 0;)
+        if (p->jobs[j].taken > 0)
+            put_back_job(p, &p->jobs[j], ROW_NONE, ROW_NONE);
 }
 
 /* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
@@ -277,8 +327,9 @@ static bool place_all(struct near *n, const struct layout *layout)
 
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group group = core->shapes.groups[layout->first_group + g];
+        const uint32_t tasks = layout->group_count == 1 ? layout->tasks_min : group.tasks;
 
-        for (uint32_t i = 0; i < group.tasks; i++, task++) {
+        for (uint32_t i = 0; i < tasks; i++, task++) {
             if (layout->apart)
                 hide_nodes(core, mark);
             if (place_task(core, group.shape, task))

@@ -2,24 +2,44 @@
 /* preempt.c - running jobs give way to a waiting one: a plan is made whole, or nothing happens. */
 #include "core/preempt.h"
 
+#include "base/mem.h"
 #include "core/claim.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/plan.h"
 #include "core/rights.h"
 #include "core/victims.h"
 
+/* Some of its tasks stop, and it goes on. */
+static void shrink(const struct plan *p, const struct leaving_job *job, struct decisions *out)
+{
+    uint32_t *tasks = mem_alloc(job->taken, sizeof *tasks), count = 0;
+
+    for (uint32_t i = job->first; i < job->first + job->count; i++)
+        if (p->leavers[i].chosen)
+            tasks[count++] = p->leavers[i].task;
+    job_shrink(p->core, job->job, tasks, count, p->core->jobs.rows[p->job].id, out);
+    mem_free(tasks);
+}
+
 static void stop_chosen(const struct plan *p, struct decisions *out)
 {
     struct core *core = p->core;
     struct job *claimant = &core->jobs.rows[p->job];
 
-    for (uint32_t v = 0; v < p->count; v++) {
-        if (!p->leavers[v].chosen)
+    for (uint32_t j = 0; j < p->job_count; j++) {
+        const struct leaving_job *job = &p->jobs[j];
+
+        if (job->taken == 0)
             continue;
-        core->jobs.rows[p->leavers[v].job].claimant = claimant->id;
+        if (job->taken <= job->spare) {
+            shrink(p, job, out);
+            continue;
+        }
+        core->jobs.rows[job->job].claimant = claimant->id;
         claimant->victims++;
-        job_stop(core, p->leavers[v].job, STOP_PREEMPT, out);
+        job_stop(core, job->job, STOP_PREEMPT, out);
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);
     vec_push(core->claimants, core->claimant_count, core->claimant_cap, p->job);

@@ -49,21 +49,6 @@ static bool goes_first(struct core *core, uint32_t job, uint32_t victim)
            o == orderer_of(core, victim) && job_order_key(core, victim) > job_order_key(core, job);
 }
 
-/* All that the victim's job holds. */
-static struct amounts held_by(const struct core *core, uint32_t job)
-{
-    const struct job *row = &core->jobs.rows[job];
-    struct amounts sum = {{0}};
-
-    for (uint32_t i = 0; i < row->task_count; i++)
-        if (!job_task(core, row, i)->left) {
-            const struct amounts amounts = task_amounts(core, job_task(core, row, i));
-
-            amounts_add(&sum, &amounts, 1);
-        }
-    return sum;
-}
-
 /* Every queue from the victim's up to this one holds too much of what it would lose. */
 static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
                       const struct amounts *held, enum overshoot overshoot)
@@ -80,10 +65,10 @@ static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
     }
 }
 
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, enum overshoot overshoot)
+bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
+                 enum overshoot overshoot)
 {
     const bool first = goes_first(core, job, victim);
-    struct amounts held;
     uint32_t own, other;
     bool entitled;
 
@@ -98,6 +83,5 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, enum overshoo
         return false;
     if (first && entitled)
         return true;
-    held = held_by(core, victim);
-    return all_above(core, victim, other, &held, first ? OVERSHOOT_NEVER : overshoot);
+    return all_above(core, victim, other, held, first ? OVERSHOOT_NEVER : overshoot);
 }

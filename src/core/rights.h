@@ -24,5 +24,7 @@ enum overshoot {
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);
 
-/* Has it one over this running job? O(depth). */
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, enum overshoot overshoot);
+/* Has it one over this running job, or a task of it, which holds so much? O(depth). */
+struct amounts;
+bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
+                 enum overshoot overshoot);

@@ -6,7 +6,9 @@
  *     GPUs than they were told (a deficit, which only a driver's report can make). Claims, which
  *     wait for others to leave, come on top.
  *  3. Every task is in the list of its node, and its job holds as many tasks as its layout says.
- *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all.
+ *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all,
+ *     or if it is elastic with its minimum at least. A service may have fewer, but never none. Jobs
+ *     that could grow are listed.
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
@@ -156,21 +158,38 @@ static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err
     return 0;
 }
 
+/* Enough of the tasks of an elastic job stand while it is not told to stop, or about to be. */
+static int check_elastic(const struct core *core, const struct job *job, struct err *err)
+{
+    const bool listed = job->growing_at != ROW_NONE;
+    const bool goes_on = job->state != JOB_STOPPING && !job->unsettled && !job->service;
+
+    if ((job->tasks_absent > 0 && !job_is_elastic(core, job)) ||
+        (goes_on && job_tasks_standing(job) < job_tasks_min(core, job)))
+        return err_set(err, -EINVAL, "rule 4: job %llu: %u tasks are absent, %u shrinking",
+                       (unsigned long long)job->id, job->tasks_absent, job->tasks_shrinking);
+    if (listed != (job->state == JOB_RUNNING && job->tasks_absent > 0 &&
+                   job->tasks_absent == job->tasks_left) ||
+        (listed && &core->jobs.rows[core->elastic.growing[job->growing_at].job] != job))
+        return err_set(err, -EINVAL,
+                       "rule 4: job %llu: is not in the list of those that could grow",
+                       (unsigned long long)job->id);
+    return 0;
+}
+
 static int check_tasks(const struct core *core, const struct job *job, uint32_t *tasks,
                        struct err *err)
 {
     const struct gang *gang = &core->shapes.gangs[job->gang];
     const struct layout *layout = &core->shapes.layouts[gang->first_layout + job->layout];
-    uint32_t asked = 0;
+    const uint32_t asked = layout_tasks(&core->shapes, layout);
 
-    for (uint32_t g = 0; g < layout->group_count; g++)
-        asked += core->shapes.groups[layout->first_group + g].tasks;
     if (job->task_count != asked || job->tasks_left >= job->task_count)
         return err_set(err, -EINVAL, "rule 4: job %llu: %u tasks of %u, %u left",
                        (unsigned long long)job->id, job->task_count, asked, job->tasks_left);
     for (uint32_t i = 0; i < job->task_count; i++) {
         const struct task *task = job_task(core, job, i);
-        const uint32_t gpus = core->shapes.shapes[task->shape].gpus;
+        const uint32_t gpus = task->left ? 0 : core->shapes.shapes[task->shape].gpus;
 
         if (&core->jobs.rows[task->job] != job ||
             (uint32_t)__builtin_popcountll(task->gpu_mask) != gpus)
@@ -178,7 +197,7 @@ static int check_tasks(const struct core *core, const struct job *job, uint32_t 
                            (unsigned long long)job->id, i, gpus);
         *tasks += !task->left;
     }
-    return 0;
+    return check_elastic(core, job, err);
 }
 
 static int check_claim(const struct core *core, const struct job *job, uint32_t *tasks,

@@ -177,15 +177,29 @@ static void tasks_on_nodes_walk(struct core *core, struct tape *t)
 
 /* ---- what follows ---- */
 
+/* What a task may be at once. */
+static bool is_possible(const struct job *job, const struct task *task)
+{
+    return (!task->absent || (task->left && !task->started)) &&
+           !((task->left || task->claimed) && task->shrinking) && task->run <= job->run &&
+           (task->run > 0 || task->absent || task->claimed);
+}
+
 static void check_job(const struct core *core, const struct job *job, struct tape *t)
 {
     const unsigned long long id = job->id;
-    uint32_t started = 0, left = 0, claimed = 0;
+    uint32_t started = 0, left = 0, claimed = 0, absent = 0, shrinking = 0;
 
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
-        started += job_task(core, job, i)->started;
-        left += job_task(core, job, i)->left;
-        claimed += job_task(core, job, i)->claimed;
+        const struct task *task = job_task(core, job, i);
+
+        started += task->started;
+        left += task->left;
+        claimed += task->claimed;
+        absent += task->absent;
+        shrinking += task->shrinking;
+        if (!is_possible(job, task))
+            tape_fail(t, "job %llu: task %u: cannot be so", id, i);
     }
     if (core->queues.rows[job->at.leaf].kind == QUEUE_OF_CLASS ||
         core->queues.rows[job->at.leaf].children > 0 ||
@@ -208,7 +222,7 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         return;
     }
     if (job->task_first == ROW_NONE || claimed > 0 || started != job->tasks_started ||
-        left != job->tasks_left)
+        left != job->tasks_left || absent != job->tasks_absent || shrinking != job->tasks_shrinking)
         tape_fail(t, "job %llu: its tasks are not those that are counted", id);
 }
 
@@ -277,6 +291,7 @@ static void rebuild(struct core *core, struct tape *t)
             check_job(core, &core->jobs.rows[job], t);
             count_job(core, &core->jobs.rows[job]);
             due_job(core, job);
+            elastic_update(core, job);
         }
     core->queues.half_life_us = 0; /* what is booked now has been held before, and the past knows */
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)

@@ -97,10 +97,12 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
         core->score_epoch++;
     orderers_step(core);
     entitle(core);
+    step_mend(core, out);
     if (core->repack != REPACK_NEVER)
         step_repack(core, out);
     else
         step_fill(core, out);
+    step_grow(core, out);
     note(core, out);
     orderers_stepped(core);
     return out->count;

@@ -55,25 +55,6 @@ static int layout_check(const struct job_layout_spec *layout, struct err *err)
     return 0;
 }
 
-/* What the formats have and the core does not yet do is refused, so that nobody relies on it. */
-static int later_check(const struct job_spec *spec, struct err *err)
-{
-    const struct {
-        const char *field;
-        bool stated;
-    } later[] = {
-        {"tasks_min", spec->tasks_min != 0},
-        {"service", spec->service},
-    };
-
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (later[i].stated)
-            return err_set(err, -ENOTSUP,
-                           "job %llu: %s: this version of berth does not act on it yet",
-                           (unsigned long long)spec->id, later[i].field);
-    return 0;
-}
-
 static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     const unsigned long long id = spec->id;
@@ -90,6 +71,28 @@ static int after_check(const struct core *core, const struct job_spec *spec, str
                            "job %llu: after[%u]: job %llu: unknown, or it has ended already", id, i,
                            (unsigned long long)spec->after[i].job_id);
     }
+    return 0;
+}
+
+/* Only tasks that are all alike may be fewer than all: any so many of them are as good. */
+static int elastic_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const unsigned long long id = spec->id;
+
+    if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
+        return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
+                       spec->service ? "service" : "tasks_min");
+    if (spec->tasks_min == 0)
+        return 0;
+    if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
+        return err_set(
+            err, -EINVAL,
+            "job %llu: tasks_min: goes with one layout of one group, not with %u layouts "
+            "of %u groups",
+            id, spec->layout_count, spec->layouts[0].group_count);
+    if (spec->tasks_min > spec->layouts[0].groups[0].tasks)
+        return err_set(err, -EINVAL, "job %llu: tasks_min: must be 0 to %u, its tasks, is %u", id,
+                       spec->layouts[0].groups[0].tasks, spec->tasks_min);
     return 0;
 }
 
@@ -254,8 +257,6 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     if (core->jobs.live >= core->jobs_max)
         return err_set(err, -ENOSPC, "job %llu: there are %u jobs already, the limit",
                        (unsigned long long)spec->id, core->jobs_max);
-    if (later_check(spec, err) < 0)
-        return -ENOTSUP;
     if (array_check(core, spec, err) < 0)
         return -EINVAL;
     rc = after_check(core, spec, err);
@@ -273,7 +274,8 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
         if (rc < 0)
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
-    return sums_check(core, spec, err);
+    rc = elastic_check(core, spec, err);
+    return rc < 0 ? rc : sums_check(core, spec, err);
 }
 
 /* ---- interning it ---- */
@@ -331,10 +333,12 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
         const struct job_layout_spec *layout = &spec->layouts[i];
 
         layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
-                                          layout->apart != 0};
-        for (uint32_t g = 0; g < layout->group_count; g++)
-            *next++ =
-                (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+                                          layout->apart != 0, spec->tasks_min};
+        for (uint32_t g = 0; g < layout->group_count; g++) {
+            *next = (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+            layouts[i].tasks_min += spec->tasks_min == 0 ? next->tasks : 0;
+            next++;
+        }
     }
     gang = shapes_gang(&core->shapes, layouts, spec->layout_count);
     mem_free(groups);
@@ -423,6 +427,8 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .retries_left = spec->retries,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,
+        .service = spec->service,
+        .growing_at = ROW_NONE,
         .reason = REASON_NEW,
         .held = spec->held,
         .array = ROW_NONE,
@@ -430,6 +436,8 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .array_next = ROW_NONE,
     };
     stand(core, &job, spec);
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++)
+        job.failed_us[i] = TIME_NONE;
     row = jobs_add(&core->jobs, &job);
     queues_count_job(&core->queues, &job.at, 1);
     amounts_add(&core->asks, &core->shapes.gangs[job.gang].asks, 1);

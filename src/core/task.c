@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/err.h"
+#include "core/elastic.h"
 #include "core/facts.h"
 #include "core/fit.h"
 #include "core/health.h"
@@ -11,29 +12,32 @@
 #include "core/ledger.h"
 #include "core/life.h"
 
-/* The job and task that an event speaks of; the job must be on GPUs. 1: of this run of the job, 0:
+/* The job and task that an event speaks of; the job must be on GPUs. 1: of this run of the task, 0:
  * of an earlier one, which is of no account any more. */
 static int find_task(const struct core *core, const struct event *event, uint32_t *out_job,
                      struct err *err)
 {
     const unsigned long long id = event->task.job_id;
     const uint32_t job = jobs_find(&core->jobs, event->task.job_id);
+    uint32_t task_run;
 
     if (job == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", id);
     if (event->task.run > core->jobs.rows[job].run)
         return err_set(err, -ENOENT, "job %llu: run %u: it was started %u times", id,
                        event->task.run, core->jobs.rows[job].run);
-    if (event->task.run != 0 &&
-        (event->task.run < core->jobs.rows[job].run || core->jobs.rows[job].state == JOB_PENDING))
-        return 0;
     if (core->jobs.rows[job].state == JOB_PENDING)
-        return err_set(err, -ENOENT, "job %llu: is not running", id);
+        return event->task.run != 0 ? 0 : err_set(err, -ENOENT, "job %llu: is not running", id);
     if (event->task.task >= core->jobs.rows[job].task_count)
-        return err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id, event->task.task,
-                       core->jobs.rows[job].task_count);
+        return event->task.run != 0 && event->task.run < core->jobs.rows[job].run
+                   ? 0
+                   : err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id,
+                             event->task.task, core->jobs.rows[job].task_count);
+    task_run = job_task(core, &core->jobs.rows[job], event->task.task)->run;
+    if (event->task.run == 0 && task_run == 0)
+        return err_set(err, -ENOENT, "job %llu: task %u: was not started", id, event->task.task);
     *out_job = job;
-    return 1;
+    return event->task.run == 0 || event->task.run == task_run;
 }
 
 /* ---- started ---- */
@@ -127,15 +131,22 @@ static void task_has_failed(struct core *core, uint32_t job, uint32_t index)
 
 int fact_task_exited(struct core *core, const struct event *event, struct err *err)
 {
+    struct job *row;
     uint32_t job;
     const int rc = find_task(core, event, &job, err);
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
+    row = &core->jobs.rows[job];
+    if (row->state != JOB_STOPPING && job_is_elastic(core, row)) {
+        job_task_started(core, job, event->task.task); /* though nobody said so */
+        elastic_task_exited(core, job, event->task.task, event->task.exit_code);
+        return 0;
+    }
     if (event->task.exit_code != 0)
         task_has_failed(core, job, event->task.task);
-    job_task_started(core, job, event->task.task); /* though nobody said so */
-    job_task_left(core, job, event->task.task);
+    job_task_started(core, job, event->task.task);
+    job_task_left(core, job, event->task.task, false);
     return 0;
 }
 
@@ -146,9 +157,7 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
-    core->jobs.rows[job].lost = true;
-    job_unsettle(core, job);
-    job_task_left(core, job, event->task.task);
+    job_task_lost(core, job, event->task.task);
     return 0;
 }
 

@@ -50,6 +50,12 @@ static struct victim victim_of(struct core *core, uint32_t job)
     };
 }
 
+/* It runs, and no task of it leaves for another job already. */
+static bool may_give_way(const struct job *row)
+{
+    return row->state == JOB_RUNNING && row->claimant == JOB_NONE;
+}
+
 /* Those that were listed and still run, in their old order; then those that are new. */
 static void list_running(struct core *core, struct victims *v)
 {
@@ -61,7 +67,7 @@ static void list_running(struct core *core, struct victims *v)
         const uint32_t job = v->list[i].job;
         const struct job *row = &core->jobs.rows[job];
 
-        if (row->state != JOB_RUNNING || row->sequence != v->list[i].sequence)
+        if (!may_give_way(row) || row->sequence != v->list[i].sequence)
             continue;
         v->listed[job] = v->round;
         v->list[kept++] = victim_of(core, job);
@@ -70,7 +76,7 @@ static void list_running(struct core *core, struct victims *v)
     for (uint32_t i = 0; i < core->jobs.active_count; i++) {
         const uint32_t job = core->jobs.active[i];
 
-        if (core->jobs.rows[job].state == JOB_RUNNING && v->listed[job] != v->round)
+        if (may_give_way(&core->jobs.rows[job]) && v->listed[job] != v->round)
             vec_push(v->list, v->count, v->cap, victim_of(core, job));
     }
 }

@@ -23,7 +23,6 @@ struct run_job {
     const struct trace_job *row;
     enum run_state state;
     uint32_t starts;
-    uint32_t tasks;  /* of the current run */
     uint32_t layout; /* index in its list of layouts */
     int64_t submit_us;
     int64_t first_start_us; /* -1 until then */

@@ -10,7 +10,7 @@ struct play {
     uint64_t next_id;
     uint32_t nodes;  /* names n0.. that are used */
     uint32_t shapes; /* of the pool below that are asked for */
-    bool one_group;  /* jobs of one group only */
+    bool one_group;  /* jobs of one group only, which need all of their tasks */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
     /* what the last event points to */
@@ -90,6 +90,19 @@ static inline void play_keep_out(struct play *play, struct job_spec *job)
                                             (enum after_end)play_below(play, AFTER_COUNT)};
 }
 
+/* Some may run with fewer tasks, and some never end by themselves. */
+static inline void play_elastic(struct play *play, struct job_spec *job)
+{
+    if (play->one_group || play_below(play, 3) > 0)
+        return;
+    if (job->layout_count == 1 && job->layouts[0].group_count == 1) {
+        if (play_below(play, 2) == 0)
+            play->groups[0].tasks += play_below(play, 5);
+        job->tasks_min = play_below(play, play->groups[0].tasks + 1);
+    }
+    job->service = play_below(play, 3) == 0;
+}
+
 static inline void play_submit(struct play *play, struct event *out)
 {
     const uint64_t id = play->next_id++;
@@ -116,6 +129,7 @@ static inline void play_submit(struct play *play, struct event *out)
                                  .deadline_us = (int64_t)(id % 3) * 50000000};
     play_keep_out(play, &out->job);
     play_life(play, &out->job);
+    play_elastic(play, &out->job);
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -176,6 +190,8 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
     out->task.job_id = job->id;
     out->task.task = play_below(play, job->task_count);
     task = core_task(core, job->task_first + out->task.task);
+    if (play_below(play, 3) == 0) /* at times of an earlier run */
+        out->task.run = play_below(play, 4) == 0 ? 1 + play_below(play, job->run) : task->run;
     if (type == EVENT_TASK_EXITED)
         out->task.exit_code = job->state == JOB_STOPPING || play_below(play, 6) == 0 ? 143 : 0;
     if (type != EVENT_TASK_STARTED || play->tame || play_below(play, 12) > 0)

@@ -83,6 +83,7 @@ static const struct field core_fields[] = {
     FIELD(core, marks_ahead, IN),
     FIELD(core, fits, OUT),
     FIELD(core, index, OUT),
+    FIELD(core, elastic, OUT),
     FIELD(core, shortlists, OUT),
     FIELD(core, shortlist_count, OUT),
     FIELD(core, shortlist_cap, OUT),
@@ -141,11 +142,8 @@ static const struct field group_fields[] = {
 };
 
 static const struct field layout_fields[] = {
-    FIELD(layout, first_group, IN),
-    FIELD(layout, group_count, IN),
-    FIELD(layout, slowdown_ppm, IN),
-    FIELD(layout, apart, IN),
-    END,
+    FIELD(layout, first_group, IN), FIELD(layout, group_count, IN), FIELD(layout, slowdown_ppm, IN),
+    FIELD(layout, apart, IN),       FIELD(layout, tasks_min, IN),   END,
 };
 
 static const struct field gang_fields[] = {
@@ -248,6 +246,9 @@ static const struct field job_fields[] = {
     FIELD(job, task_first, LINK),
     FIELD(job, tasks_started, IN),
     FIELD(job, tasks_left, IN),
+    FIELD(job, tasks_absent, IN),
+    FIELD(job, tasks_shrinking, IN),
+    FIELD(job, service, IN),
     FIELD(job, cancelled, IN),
     FIELD(job, failed, IN),
     FIELD(job, lost, IN),
@@ -284,14 +285,17 @@ static const struct field job_fields[] = {
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
     FIELD(job, run, IN),
+    FIELD(job, failed_us, IN),
     FIELD(job, reason, IN),
     FIELD(job, active_at, OUT),
+    FIELD(job, growing_at, OUT),
     END,
 };
 
 static const struct field task_fields[] = {
     FIELD(task, job, OUT),       FIELD(task, node, IN),       FIELD(task, shape, IN),
-    FIELD(task, gpu_mask, IN),   FIELD(task, started, IN),    FIELD(task, left, IN),
+    FIELD(task, run, IN),        FIELD(task, gpu_mask, IN),   FIELD(task, started, IN),
+    FIELD(task, left, IN),       FIELD(task, absent, IN),     FIELD(task, shrinking, IN),
     FIELD(task, claimed, IN),    FIELD(task, leaving, IN),    FIELD(task, missed, IN),
     FIELD(task, node_prev, OUT), FIELD(task, node_next, OUT), END,
 };
