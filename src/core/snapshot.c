@@ -240,7 +240,8 @@ static void rebuild(struct core *core, struct tape *t)
     for (uint32_t job = 0; job < core->jobs.count; job++)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
-            due_job(core, job);
+            if (!t->failed)
+                due_job(core, job);
         }
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
         if (core->nodes.rows[node].in_use)
