@@ -59,7 +59,7 @@ static void check_stop(const struct core *core, const struct decision *d)
         core_job(core, row)->state != JOB_PENDING)
         assert_int_equal(core_job(core, row)->state, JOB_STOPPING);
     else
-        assert_true(d->reason == (row != ROW_NONE ? REASON_LOST : REASON_CANCELLED));
+        assert_true(row == ROW_NONE ? d->mode != STOP_PREEMPT : d->reason == REASON_LOST);
 }
 
 /* One start or stop of a job a step, two starts of a service; but who was lost, in part or whole,
@@ -67,6 +67,7 @@ static void check_stop(const struct core *core, const struct decision *d)
 static bool may_both_be(const struct core *core, const struct decision *a, const struct decision *b)
 {
     return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
+           (a->type == DECISION_ATTEND && b->type == DECISION_START) ||
            (a->type == DECISION_STOP && a->reason == REASON_LOST && b->type == DECISION_START &&
             b->run == a->run + 1) ||
            (a->type == DECISION_STOP && a->mode == STOP_SHRINK && a->reason == REASON_LOST) ||
