@@ -66,7 +66,8 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         return refuse(core, bucket, &refusal);
     if (note->refused_at != core->index.gains &&
         place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
-        if (trial_is_admitted(core, job, mark, HELD_NOW, &refusal)) {
+        if (places_are_admitted(core, job, core->trial.log + mark, core->trial.count - mark,
+                                HELD_NOW, &refusal)) {
             job_start(core, job, layout, mark, out);
             return true;
         }

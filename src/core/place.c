@@ -286,19 +286,17 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     return false;
 }
 
-bool trial_is_admitted(const struct core *core, uint32_t job, uint32_t mark, enum held held,
-                       struct refusal *out)
+bool places_are_admitted(const struct core *core, uint32_t job, const struct trial_item *places,
+                         uint32_t count, enum held held, struct refusal *out)
 {
     const struct job *row = &core->jobs.rows[job];
     struct amounts sum = {{0}};
 
-    for (uint32_t i = mark; core->queues.books && i < core->trial.count; i++) {
-        const struct trial_item *item = &core->trial.log[i];
+    for (uint32_t i = 0; core->queues.books && i < count; i++) {
         const struct amounts amounts =
-            task_amounts(core, &(struct task){.node = item->node, .shape = item->shape});
+            task_amounts(core, &(struct task){.node = places[i].node, .shape = places[i].shape});
 
-        if (!item->given)
-            amounts_add(&sum, &amounts, 1);
+        amounts_add(&sum, &amounts, 1);
     }
     return amounts_within(&sum, &core->shapes.gangs[row->gang].asks) ||
            queues_admit(&core->queues, &row->at, &sum, &core->capacity, held, out);

@@ -245,16 +245,10 @@ bool plan_admits(const struct plan *p, uint32_t *out_queue)
     return false;
 }
 
-bool plan_note(struct plan *p, uint32_t mark, uint32_t layout)
+bool plan_is_admitted(const struct plan *p)
 {
     struct refusal refusal;
 
-    if (!trial_is_admitted(p->core, p->job, mark, HELD_IN_FUTURE, &refusal))
-        return false;
-    p->layout = layout;
-    p->place_count = 0;
-    for (uint32_t i = mark; i < p->core->trial.count; i++)
-        if (!p->core->trial.log[i].given)
-            vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
-    return true;
+    return places_are_admitted(p->core, p->job, p->places, p->place_count, HELD_IN_FUTURE,
+                               &refusal);
 }

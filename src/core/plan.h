@@ -74,16 +74,16 @@ bool plan_put_back(struct plan *p, uint32_t leaver);
  * *out_queue: whose bound it is if not. */
 bool plan_admits(const struct plan *p, uint32_t *out_queue);
 
-/* The trial's log from `mark` on has the gang's places: remember them. False if they are more than
- * its queues may hold, which only a share of GPUs of unknown memory can be. */
-bool plan_note(struct plan *p, uint32_t mark, uint32_t layout);
+/* The same of the places: more than it asks is only a share of GPUs whose memory depends on the
+ * node, or tasks beyond its minimum. */
+bool plan_is_admitted(const struct plan *p);
 
 /* The trial is undone; the books forget the chosen too, which stay chosen. */
 void plan_unbook(struct plan *p);
 
-/* The two ways to choose. On true the chosen are taken off and the places are on trial and noted;
- * on false the trial and the books are as before.
- *   exact  every set of leavers, cheapest first: at most PLAN_EXACT_MAX of them
- *   near   node by node, worst job first, and then who is not needed is put back */
+/* The two ways to choose. On true the chosen are taken off, the places are on trial and in
+ * `places`, with their layout; on false the trial and the books are as before. exact  every set of
+ * leavers, cheapest first: at most PLAN_EXACT_MAX of them near   node by node, worst job first, and
+ * then who is not needed is put back */
 bool plan_exact(struct plan *p);
 bool plan_near(struct plan *p);

@@ -64,6 +64,15 @@ static struct set *list_sets(const struct plan *p, uint32_t *out_count)
     return sets;
 }
 
+static bool note(struct plan *p, uint32_t mark, uint32_t layout)
+{
+    p->layout = layout;
+    p->place_count = 0;
+    for (uint32_t i = mark; i < p->core->trial.count; i++)
+        vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
+    return plan_is_admitted(p);
+}
+
 /* Is the gang placed once these have left? Otherwise all is as before. */
 static bool try_set(struct plan *p, uint32_t members)
 {
@@ -79,7 +88,7 @@ static bool try_set(struct plan *p, uint32_t members)
 
         done = plan_admits(p, &queue) &&
                place_gang(p->core, p->core->jobs.rows[p->job].gang, UINT32_MAX, &layout, &reason) &&
-               plan_note(p, places, layout);
+               note(p, places, layout);
     }
     if (done)
         return true;

@@ -311,36 +311,48 @@ static void put_back_unneeded(struct plan *p)
             put_back_job(p, &p->jobs[j], ROW_NONE, ROW_NONE);
 }
 
-/* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
-static void hide_nodes(struct core *core, uint32_t mark)
+/* The next task of the gang; what the trial took last is where it goes. What it took before may be
+ * of a job that was put back. */
+static bool place_next(struct plan *p, uint32_t shape_id, uint32_t slot)
 {
-    for (uint32_t i = mark; i < core->trial.count; i++)
-        if (!core->trial.log[i].given)
-            index_remove(&core->index, &core->nodes, core->trial.log[i].node);
+    if (!place_task(p->core, shape_id, slot))
+        return false;
+    vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[p->core->trial.count - 1]);
+    return true;
+}
+
+/* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
+static void hide_nodes(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->place_count; i++)
+        index_remove(&p->core->index, &p->core->nodes, p->places[i].node);
+}
+
+static bool place_in_room(struct near *n, const struct layout *layout, uint32_t shape_id,
+                          uint32_t slot)
+{
+    if (layout->apart)
+        hide_nodes(n->plan);
+    if (place_next(n->plan, shape_id, slot))
+        return true;
+    if (!make_room(n, shape_id))
+        return false;
+    if (layout->apart)
+        hide_nodes(n->plan); /* booking has shown them again */
+    return place_next(n->plan, shape_id, slot);
 }
 
 static bool place_all(struct near *n, const struct layout *layout)
 {
-    struct core *core = n->plan->core;
-    const uint32_t mark = trial_mark(&core->trial);
     uint32_t task = 0;
 
     for (uint32_t g = 0; g < layout->group_count; g++) {
-        const struct group group = core->shapes.groups[layout->first_group + g];
+        const struct group group = n->plan->core->shapes.groups[layout->first_group + g];
         const uint32_t tasks = layout->group_count == 1 ? layout->tasks_min : group.tasks;
 
-        for (uint32_t i = 0; i < tasks; i++, task++) {
-            if (layout->apart)
-                hide_nodes(core, mark);
-            if (place_task(core, group.shape, task))
-                continue;
-            if (!make_room(n, group.shape))
+        for (uint32_t i = 0; i < tasks; i++, task++)
+            if (!place_in_room(n, layout, group.shape, task))
                 return false;
-            if (layout->apart)
-                hide_nodes(core, mark); /* booking has shown them again */
-            if (!place_task(core, group.shape, task))
-                return false;
-        }
     }
     return true;
 }
@@ -352,10 +364,12 @@ static bool try_layout(struct near *n, uint32_t layout)
     const struct gang *gang = &core->shapes.gangs[core->jobs.rows[p->job].gang];
     const uint32_t mark = trial_mark(&core->trial);
 
+    p->layout = layout;
+    p->place_count = 0;
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        plan_note(p, mark, layout)) {
+        plan_is_admitted(p)) {
         put_back_unneeded(p);
         return true;
     }

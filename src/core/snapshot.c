@@ -289,14 +289,11 @@ static void rebuild(struct core *core, struct tape *t)
     for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
-<<<<<<< HEAD
+            if (t->failed)
+                return;
             count_job(core, &core->jobs.rows[job]);
             due_job(core, job);
             elastic_update(core, job);
-=======
-            if (!t->failed)
-                due_job(core, job);
->>>>>>> life
         }
     core->queues.half_life_us = 0; /* what is booked now has been held before, and the past knows */
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
