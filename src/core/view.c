@@ -212,6 +212,41 @@ const struct drift *core_drift(const struct core *core)
     return &core->drift;
 }
 
+uint32_t core_queue_rows(const struct core *core)
+{
+    return core->queues.count;
+}
+
+const char *core_queue_name(const struct core *core, uint32_t queue)
+{
+    return names_text(&core->names, core->queues.rows[queue].name);
+}
+
+static bool path_is_entitled(const struct core *core, uint32_t queue, const struct amounts *asks)
+{
+    const struct queues *q = &core->queues;
+
+    for (; q->rows[queue].parent != QUEUE_NONE; queue = q->rows[queue].parent)
+        if (q->rows[q->rows[queue].parent].children > 1 &&
+            !queue_is_entitled(&q->rows[queue], asks))
+            return false;
+    return true;
+}
+
+bool core_queue_is_owed(const struct core *core, uint32_t queue)
+{
+    const struct pending *p = &core->pending;
+
+    for (uint32_t i = 0; core->queues.books && queue != QUEUE_ROOT && i < p->open_count; i++) {
+        const struct wanted *ask = &p->buckets[p->open[i]].ask;
+
+        if (ask->leaf == queue &&
+            path_is_entitled(core, queue, &core->shapes.gangs[ask->gang].asks))
+            return true;
+    }
+    return false;
+}
+
 uint32_t core_pending_count(const struct core *core)
 {
     return core->jobs.pending;

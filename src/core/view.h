@@ -75,5 +75,12 @@ struct drift {
 };
 const struct drift *core_drift(const struct core *core);
 
+/* Queues by row; those of users and classes too, by the name of the user. Row 0 is the root. */
+uint32_t core_queue_rows(const struct core *core);
+const char *core_queue_name(const struct core *core, uint32_t queue);
+/* Does a job wait in this queue, itself, with which it and all above it that share with others
+ * would hold no more than they are entitled to? Of the last step; O(buckets with waiting jobs). */
+bool core_queue_is_owed(const struct core *core, uint32_t queue);
+
 uint32_t core_pending_count(const struct core *core);
 uint32_t core_running_count(const struct core *core);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "core/view.h"
+#include "sim/by_queue.h"
 #include "sim/mix.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
@@ -267,6 +268,8 @@ static int settle(struct run *run, struct err *err)
         if (rc < 0)
             return rc;
     }
+    if (run->options->by_queue != NULL)
+        by_queue_settled(run->options->by_queue, run);
     return 0;
 }
 
@@ -428,6 +431,10 @@ static int open_world(struct run *run, struct err *err)
     if (rc == 0)
         rc = world_open(&run->world, &config, run->options->events, err);
     run->placement = config.placement; /* a protocol may have its own */
+    if (rc == 0 && run->options->rules != NULL)
+        rc = world_apply(
+            &run->world,
+            &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = *run->options->rules}, err);
     run->world.check_all = run->options->check_all;
     mix_done(&mix);
     return rc;
@@ -442,6 +449,8 @@ static int play_all(struct run *run, struct result *out, struct err *err)
     rc = rc < 0 ? rc : core_check_rules(run->world.core, err);
     if (rc == 0)
         measure_result(run, out);
+    if (rc == 0 && run->options->by_queue != NULL)
+        by_queue_finish(run->options->by_queue, run);
     return rc;
 }
 
