@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """philly_queues.py SHARE_PCT [GUARANTEE_PCT] - the virtual clusters of the Philly trace as queues of one pool, as YAML.
 
-Each queue gets the nodes that `berth sim --partition FILE --partition-share SHARE_PCT` gives it: a part of the published ones, rounded
-to the nearest, enough for its largest gang, and at least one. GUARANTEE_PCT of these (default 100) are its guarantee. `--count` prints how
-many nodes there are in all."""
+Each queue gets the nodes that `berth sim --partition FILE --partition-share SHARE_PCT` gives it: a part of the published ones,
+rounded to the nearest, enough for its largest gang, and at least one. GUARANTEE_PCT of these (default 100) are its guarantee.
+`--count` prints how many nodes there are in all."""
 
 import csv
 import gzip

@@ -20,6 +20,9 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
 /* Is all that it claims free but for the claim, so that it can start there? */
 bool claim_is_free(const struct core *core, uint32_t job);
 
+/* Do its queues let it hold what it claims, beside what others hold now? */
+bool claim_is_admitted(struct core *core, uint32_t job);
+
 /* Start the job at the places of its claim, which are free. Adds the decision. */
 struct decisions;
 void claim_redeem(struct core *core, uint32_t job, struct decisions *out);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/err.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -443,7 +444,7 @@ static void leave_orderer(struct core *core, uint32_t job, uint32_t orderer)
 static void enter_orderer(struct core *core, uint32_t job)
 {
     orderer_submitted(core, job);
-    if (core->jobs.rows[job].state == JOB_RUNNING)
+    if (core->jobs.rows[job].start_us != TIME_NONE)
         orderer_started(core, job);
 }
 
@@ -456,6 +457,8 @@ static void book_all(struct core *core, const struct job *row)
 
 static void keep_row(const struct core *core, struct queues *q, uint32_t from, uint32_t to)
 {
+    if (core->queues.half_life_us == 0)
+        return; /* there is none */
     for (int r = 0; r < RES_COUNT; r++)
         q->rows[to].past.of[r] = queue_past(&core->queues, from, r, core->now_us);
     q->rows[to].past_us = core->now_us;
@@ -525,6 +528,72 @@ static void move_job(struct core *core, const struct tables *old, uint32_t job)
         job_enqueue(core, job);
 }
 
+static void digest_amounts(struct digest *d, const int64_t of[RES_COUNT])
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        digest_i64(d, of[r]);
+}
+
+static void digest_users(struct digest *d, const char *const *users, uint32_t count)
+{
+    digest_u32(d, count);
+    for (uint32_t i = 0; i < count; i++)
+        digest_text(d, users[i]);
+}
+
+static const char *text_of(const char *text)
+{
+    return text != NULL ? text : "";
+}
+
+static void digest_queue(struct digest *d, const struct queue_spec *s)
+{
+    digest_text(d, s->name);
+    digest_text(d, text_of(s->parent));
+    digest_text(d, text_of(s->order));
+    digest_u32(d, s->weight);
+    digest_amounts(d, s->guarantee);
+    digest_amounts(d, s->limit);
+    digest_amounts(d, s->borrow);
+    digest_amounts(d, s->lend);
+    digest_amounts(d, s->user_limit);
+    digest_u32(d, s->user_jobs);
+    digest_users(d, s->users, s->user_count);
+}
+
+static void digest_class(struct digest *d, const struct class_spec *s)
+{
+    digest_text(d, s->name);
+    digest_u32(d, s->rank);
+    digest_u32(d, s->takes_below);
+    digest_u32(d, s->fixed);
+    digest_i64(d, s->grace_us);
+    digest_i64(d, s->min_run_us);
+    digest_amounts(d, s->user_limit);
+    digest_users(d, s->users, s->user_count);
+}
+
+/* Of all that it says, so that the same one is known again. */
+static uint64_t spec_digest(const struct rules_spec *spec)
+{
+    struct digest d;
+
+    digest_init(&d);
+    digest_u32(&d, spec->queue_count);
+    for (uint32_t i = 0; i < spec->queue_count; i++)
+        digest_queue(&d, &spec->queues[i]);
+    digest_u32(&d, spec->class_count);
+    for (uint32_t i = 0; i < spec->class_count; i++)
+        digest_class(&d, &spec->classes[i]);
+    digest_text(&d, text_of(spec->default_queue));
+    digest_text(&d, text_of(spec->root_order));
+    digest_text(&d, text_of(spec->default_class));
+    digest_u32(&d, spec->reservation_depth);
+    digest_i64(&d, spec->silent_us);
+    digest_i64(&d, spec->share_half_life_us);
+    return digest_value(&d);
+}
+
 int fact_config_changed(struct core *core, const struct rules_spec *spec, struct err *err)
 {
     struct tables tables, old;
@@ -532,8 +601,9 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     int rc = spec_check(core, spec, err);
 
     rc = rc < 0 ? rc : jobs_check(core, spec, err);
-    if (rc < 0)
+    if (rc < 0 || spec_digest(spec) == core->rules_digest)
         return rc;
+    core->rules_digest = spec_digest(spec);
     make_queues(core, spec, &tables.queues);
     make_classes(core, spec, &tables.classes);
     jobs = list_jobs(core);

@@ -83,12 +83,16 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     return false;
 }
 
-/* Where its claim is, unless something else is in the way there now; then anywhere. */
-static bool start_claimant(struct core *core, uint32_t job, struct decisions *out)
+/* Where its claim is, unless something else is in the way there now; then anywhere. Its claim stays
+ * while others that leave are all that keeps its queues from holding it. *out_waits: that is so. */
+static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
 {
+    *out_waits = false;
     if (claim_is_free(core, job)) {
-        claim_redeem(core, job, out);
-        return true;
+        *out_waits = !claim_is_admitted(core, job);
+        if (!*out_waits)
+            claim_redeem(core, job, out);
+        return !*out_waits;
     }
     claim_drop(core, job);
     return try_start(core, job, out);
@@ -101,12 +105,13 @@ static void start_claimants(struct core *core, struct decisions *out)
 
     for (uint32_t i = 0; i < core->claimant_count;) {
         const uint32_t job = core->claimants[i], before = core->claimant_count;
+        bool waits;
 
         if (core->jobs.rows[job].victims > 0 || core->jobs.rows[job].state != JOB_PENDING) {
             i++;
             continue;
         }
-        if (!start_claimant(core, job, out))
+        if (!start_claimant(core, job, &waits, out) && !waits)
             core->claimants[i] = ROW_NONE; /* it had its chance; in line again */
         i += core->claimant_count == before;
     }

@@ -40,7 +40,8 @@ struct core {
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max, jobs_max;
     uint32_t reservation_depth;
-    int64_t silent_us; /* a node is lost when it was silent for so long */
+    uint64_t rules_digest; /* of the configuration that came last; 0 = none did */
+    int64_t silent_us;     /* a node is lost when it was silent for so long */
 
     /* facts */
     int64_t now_us;

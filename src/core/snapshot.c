@@ -43,6 +43,7 @@ static void config_walk(struct core *core, struct tape *t)
     tape_max(t, &core->nodes_max, NODES_MAX, "nodes_max");
     tape_max(t, &core->jobs_max, JOBS_MAX, "jobs_max");
     tape_u32(t, &core->reservation_depth);
+    tape_u64(t, &core->rules_digest);
     tape_i64_in(t, &core->silent_us, 1, TIME_US_MAX, "how long a node may be silent");
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
     tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");

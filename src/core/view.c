@@ -212,6 +212,11 @@ const struct drift *core_drift(const struct core *core)
     return &core->drift;
 }
 
+bool core_order_has(const struct core *core, const void *state, uint32_t job)
+{
+    return core_job(core, job)->state != JOB_FREE && orderer_of(core, job)->state == state;
+}
+
 uint32_t core_queue_rows(const struct core *core)
 {
     return core->queues.count;

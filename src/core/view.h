@@ -75,6 +75,10 @@ struct drift {
 };
 const struct drift *core_drift(const struct core *core);
 
+/* Does the job stand in the order that has this state? Queues may name other orders than the core's
+ * own, and each knows its own jobs only. */
+bool core_order_has(const struct core *core, const void *state, uint32_t job);
+
 /* Queues by row; those of users and classes too, by the name of the user. Row 0 is the root. */
 uint32_t core_queue_rows(const struct core *core);
 const char *core_queue_name(const struct core *core, uint32_t queue);

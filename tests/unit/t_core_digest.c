@@ -54,6 +54,7 @@ static const struct field core_fields[] = {
     FIELD(core, nodes_max, IN),
     FIELD(core, jobs_max, IN),
     FIELD(core, reservation_depth, IN),
+    FIELD(core, rules_digest, IN),
     FIELD(core, silent_us, IN),
     FIELD(core, now_us, IN),
     FIELD(core, settled_us, IN),
