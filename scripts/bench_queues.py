@@ -35,20 +35,21 @@ def show_queues(pooled, cut, bars):
         holds = ""
         if jobs >= COUNTED_JOBS:
             holds = bars.check(got <= WORSE_MOST * most, f"queue {queue}: {got:,.0f} s pooled, {most:,.0f} s alone")
-        rows.append([queue, number(jobs), number(most), number(got), number(got / most, 2), number(mean(of_cut, "jct_p99_s")),
-                     number(mean(of_pool, "jct_p99_s")), number(max(float(row["owed_longest_s"]) for row in of_pool)), holds])
-    show(["queue", "jobs", "alone: mean s", "pooled: mean s", "ratio", "alone: p99 s", "pooled: p99 s", "owed for s at most",
-          "bars"], rows, left=1)
+        owed = max(float(row["owed_longest_s"]) for row in of_pool)
+        p99 = [number(mean(rows_of, "jct_p99_s")) for rows_of in (of_cut, of_pool)]
+        rows.append([queue, number(jobs), number(most), number(got), number(got / most, 2), *p99, number(owed), holds])
+    columns = ["queue", "jobs", "alone: mean s", "pooled: mean s", "ratio", "alone: p99 s", "pooled: p99 s"]
+    show([*columns, "owed for s at most", "bars"], rows, left=1)
 
 
 def main():
     bars = Bars()
     folder, nodes = sys.argv[1], sys.argv[2]
     pooled, cut = read(f"{folder}/pooled.csv"), read(f"{folder}/cut.csv")
-    print(f"Philly, 82,247 jobs, on {nodes} nodes of 8 GPUs, order gittins inside each queue; mean of 5 runs in which each job comes up to")
-    print("3 s later. Alone: each virtual cluster on its own part of the nodes. Pooled: one pool, each queue's part is its guarantee, and")
-    print("it may borrow what others do not use. A queue is owed while a job waits that its guarantee has room for; a stop is at once here,")
-    print("so that is time in which no plan could give it back.")
+    print(f"Philly, 82,247 jobs, on {nodes} nodes of 8 GPUs, order gittins inside each queue; mean of 5 runs in which each job")
+    print("comes up to 3 s later. Alone: each virtual cluster on its own part of the nodes. Pooled: one pool, each queue's part is")
+    print("its guarantee, and it may borrow what others do not use. A queue is owed while a job waits that its guarantee has room")
+    print("for; a stop is at once here, so that is time in which no plan could give it back.")
     print()
     show_queues(pooled, cut, bars)
     print()

@@ -306,7 +306,7 @@ bool places_are_admitted(const struct core *core, uint32_t job, const struct tri
 static uint64_t tasks_on_empty(const struct shape *shape, const struct node_class *class,
                                const struct need *need, bool apart)
 {
-    uint64_t tasks = apart ? 1 : JOB_TASKS_MAX;
+    uint64_t tasks = apart || shape->exclusive ? 1 : JOB_TASKS_MAX;
     uint64_t on_a_gpu = shape->gpus > 0 ? GPU_MGPU / need->mgpu : 0;
 
     if (shape->gpus > 0 && need->memory_bytes > 0 &&

@@ -179,18 +179,20 @@ void plan_retake(struct plan *p, uint32_t leaver)
 /* Could the task stay where it is? It is taken on trial. */
 static bool can_stay(struct core *core, const struct task *task, uint32_t index)
 {
-    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct holding h;
     struct need need;
 
     fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
-    if (nodes_free_mcpu(&core->nodes, task->node) < shape->cpu_mcpu ||
-        nodes_free_memory_bytes(&core->nodes, task->node) < shape->memory_bytes)
+    h = holding_on(&core->shapes.shapes[task->shape], nodes_class_of(&core->nodes, task->node),
+                   &need, task->gpu_mask);
+    if (nodes_free_mcpu(&core->nodes, task->node) < h.mcpu ||
+        nodes_free_memory_bytes(&core->nodes, task->node) < h.memory_bytes)
         return false;
-    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+    for (uint64_t left = h.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < need.mgpu ||
-            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < need.memory_bytes)
+        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < h.need.mgpu ||
+            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < h.need.memory_bytes)
             return false;
     }
     trial_take(core, task->node, task->shape, task->gpu_mask, index);

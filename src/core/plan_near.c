@@ -100,25 +100,40 @@ static int64_t at_least_0(int64_t amount)
 
 static void room_add(struct core *core, const struct task *task, struct room *room)
 {
-    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct holding holding;
     struct need need;
 
     fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
-    room->mcpu += shape->cpu_mcpu;
-    room->memory_bytes += shape->memory_bytes;
-    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+    holding = holding_on(&core->shapes.shapes[task->shape],
+                         nodes_class_of(&core->nodes, task->node), &need, task->gpu_mask);
+    room->mcpu += holding.mcpu;
+    room->memory_bytes += holding.memory_bytes;
+    for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
         if (core->nodes.rows[task->node].lost_mask >> gpu & 1)
             continue;
-        room->gpu_mgpu[gpu] += need.mgpu;
-        room->gpu_bytes[gpu] += need.memory_bytes;
+        room->gpu_mgpu[gpu] += holding.need.mgpu;
+        room->gpu_bytes[gpu] += holding.need.memory_bytes;
     }
 }
 
-static bool room_fits(const struct shape *shape, const struct need *need, const struct room *room)
+static bool room_is_empty(const struct node_class *class, const struct room *room)
+{
+    uint32_t whole_free = 0;
+
+    for (uint32_t i = 0; i < room->gpus; i++)
+        whole_free += room->gpu_mgpu[i] == GPU_MGPU;
+    return state_is_empty(class, whole_free, room->mcpu, room->memory_bytes);
+}
+
+static bool room_fits(const struct shape *shape, const struct node_class *class,
+                      const struct need *need, const struct room *room)
 {
     uint32_t fitting = 0;
+
+    if (shape->exclusive)
+        return room_is_empty(class, room);
 
     if (at_least_0(room->mcpu) < shape->cpu_mcpu ||
         at_least_0(room->memory_bytes) < shape->memory_bytes)
@@ -168,7 +183,8 @@ static bool node_price(const struct near *n, uint32_t node, uint32_t shape_id,
             continue;
         last = v;
         room_add(p->core, &p->core->jobs.tasks[n->items[item].task], &room);
-        if (room_fits(&p->core->shapes.shapes[shape_id], &need, &room))
+        if (room_fits(&p->core->shapes.shapes[shape_id], nodes_class_of(&p->core->nodes, node),
+                      &need, &room))
             return true;
     }
     return false;
