@@ -194,8 +194,9 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
     decisions_init(&decisions);
     core_step(scratch, core->now_us, &decisions);
     decisions_done(&decisions);
-    if (jobs_find(&scratch->jobs, job_id) != job)
-        out->reason = core->jobs.rows[job].reason; /* it is rejected: it can never run */
+    out->rejected = jobs_find(&scratch->jobs, job_id) != job;
+    if (out->rejected)
+        out->reason = core->jobs.rows[job].reason;
     else if (scratch->jobs.rows[job].state != JOB_PENDING)
         out->starts = true;
     else

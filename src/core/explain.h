@@ -31,6 +31,7 @@ struct explanation {
     int64_t now_us;
     enum job_state state; /* PENDING, or nothing else is known */
     bool starts;          /* it does not wait: the next step starts it */
+    bool rejected;        /* the next step rejects it, for `reason` */
     enum reason reason;
 
     /* in line, and it lacks room or is held back by a bound */

@@ -23,7 +23,8 @@ struct forward {
     int64_t at_us;     /* it was run from this time */
     int64_t end_us;    /* up to this one */
     bool whole;        /* nothing more can happen: who has not started by end_us never does */
-    int64_t *start_us; /* [count] by row of the core's jobs: of its next start, TIME_NONE = none */
+    int64_t *start_us; /* [count] by row of the core's jobs: when it starts next, TIME_NONE = not
+                        * seen. It may have to give way at once */
     uint32_t count;
 };
 

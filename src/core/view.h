@@ -75,5 +75,10 @@ struct drift {
 };
 const struct drift *core_drift(const struct core *core);
 
+/* Whose row of the queues it is: name of the queue, or of the class; *out_user NULL unless it is of
+ * one user of that. */
+const char *core_queue_label(const struct core *core, uint32_t queue, const char **out_user);
+bool core_queue_is_class(const struct core *core, uint32_t queue);
+
 uint32_t core_pending_count(const struct core *core);
 uint32_t core_running_count(const struct core *core);

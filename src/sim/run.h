@@ -13,6 +13,7 @@
 #include "sim/workload.h"
 #include "sim/world.h"
 
+struct explain_at;
 struct partition;
 struct protocol;
 
@@ -62,6 +63,7 @@ struct run_options {
     int64_t restart_cost_us;
     int64_t checkpoint_every_us; /* work since the last checkpoint is lost; 0 = nothing is lost */
     const struct partition *partition; /* jobs stay on their queue's nodes, or NULL */
+    struct explain_at *explain;        /* stop at its time, and explain; or NULL */
     bool mix_from_trace;
     bool check_all;
     void (*progress)(void *arg, uint32_t done, uint32_t total); /* or NULL */
