@@ -175,6 +175,7 @@ refused('replay @ok.csv', 'ok.csv')
 refused('replay @no-events.jsonl', 'no-events.jsonl')
 refused('replay @later.jsonl', 'later.jsonl')
 refused('bench --nodes 0', '0')
+refused('bench --nodes 10 --placements 100 --waiting x', '--waiting', "'x'")
 refused('bench --policy best', '--policy', "'best'")
 refused(SIM + '@ok.csv --steady 90 --arrive-until 100', '--steady')
 refused('sim --cluster 2x8 --partition @ok.csv --trace @ok.csv', 'only one')
@@ -281,7 +282,7 @@ accepted('sim --cluster @cluster.yaml --trace @jobs.csv --policy bestfit --event
          lambda _: '')
 accepted('replay @run', lambda text: '' if text.splitlines() == shown else f'{text} not {shown}')
 for line in ('--help', '--version', 'sim --help', SIM + '@ok.csv', 'replay @events',
-             'bench --nodes 10 --placements 100', 'scenario @ok.scn'):
+             'bench --nodes 10 --placements 100 --waiting 0', 'scenario @ok.scn'):
     with open('/dev/full', 'w') as full:
         got = run(line, full)
     ok = got.returncode == 2 and 'standard output' in got.stderr
