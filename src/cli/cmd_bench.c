@@ -143,16 +143,13 @@ static int run_policy(const struct bench_args *args, const char *policy, const u
 }
 
 /* A tenth as many nodes as jobs wait. */
-static int run_waiting(const char *text, bool quiet, struct bench_waiting_result *out,
+static int run_waiting(int64_t waiting, bool quiet, struct bench_waiting_result *out,
                        struct err *err)
 {
     struct bench_waiting_options options = {.steps = 1000, .explanations = 100, .seed = 42};
-    int64_t waiting;
     int rc;
 
     *out = (struct bench_waiting_result){0};
-    if (scan_i64(text, &waiting) < 0 || waiting < 0 || waiting > WAITING_MAX)
-        return err_set(err, -EINVAL, "--waiting: must be 0 to %d, is '%s'", WAITING_MAX, text);
     if (waiting == 0)
         return 0;
     options.waiting = (uint32_t)waiting;
@@ -169,7 +166,7 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     struct bench_waiting_result waiting;
     uint32_t sizes[SIZES_MAX], size_count = 0, count = 0;
     char policies[256], *rest = policies;
-    int64_t placements = 200000;
+    int64_t placements = 200000, waiting_jobs = 0;
     int rc = read_sizes(args->nodes, sizes, &size_count, err);
 
     if (rc < 0)
@@ -177,6 +174,10 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     if (scan_i64(args->placements, &placements) < 0 || placements < 100 || placements > 100000000)
         return err_set(err, -EINVAL, "--placements: must be 100 to 100000000, is '%s'",
                        args->placements);
+    if (scan_i64(args->waiting, &waiting_jobs) < 0 || waiting_jobs < 0 ||
+        waiting_jobs > WAITING_MAX)
+        return err_set(err, -EINVAL, "--waiting: must be 0 to %d, is '%s'", WAITING_MAX,
+                       args->waiting);
     if (strlen(args->policy) >= sizeof policies)
         return err_set(err, -EINVAL, "--policy: is too long");
     memcpy(policies, args->policy, strlen(args->policy) + 1);
@@ -186,7 +187,7 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
         if (rc < 0)
             return rc;
     }
-    rc = run_waiting(args->waiting, args->json, &waiting, err);
+    rc = run_waiting(waiting_jobs, args->json, &waiting, err);
     if (rc < 0)
         return rc;
     if (args->json)

@@ -315,7 +315,7 @@ static int64_t next_us(const struct sc *sc)
     return next == TIME_NONE || next > sc->now_us ? next : sc->now_us + 1;
 }
 
-static const char *job_name(void *arg, uint64_t job_id)
+const char *sc_job_name(void *arg, uint64_t job_id)
 {
     return ((const struct sc *)arg)->scn->jobs[job_id - 1].name;
 }
@@ -323,7 +323,7 @@ static const char *job_name(void *arg, uint64_t job_id)
 static int say_why(struct sc *sc, struct err *err)
 {
     struct explain_at *at = sc->options->explain;
-    const struct explain_names names = {job_name, sc};
+    const struct explain_names names = {sc_job_name, sc};
     uint32_t job = 0;
     int rc;
 

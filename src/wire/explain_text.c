@@ -20,25 +20,27 @@ struct writer {
 
 /* ---- amounts ---- */
 
-/* "90s", "0.5s", "1h 5m": exact. */
+/* "0.500s", "5m 30s", "2d 3h": the two largest units, rounded down. */
 static void add_time(struct text *out, int64_t us)
 {
     static const struct {
         int64_t us;
         const char *unit;
-    } units[] = {{86400 * SECOND_US, "d"}, {3600 * SECOND_US, "h"}, {60 * SECOND_US, "m"}};
-    const char *gap = "";
+    } units[] = {{86400 * SECOND_US, "d"},
+                 {3600 * SECOND_US, "h"},
+                 {60 * SECOND_US, "m"},
+                 {SECOND_US, "s"}};
+    size_t i = 0;
 
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (us >= units[i].us) {
-            text_addf(out, "%s%" PRId64 "%s", gap, us / units[i].us, units[i].unit);
-            us %= units[i].us;
-            gap = " ";
-        }
-    if (us % SECOND_US > 0)
-        text_addf(out, "%s%" PRId64 ".%03" PRId64 "s", gap, us / SECOND_US, us % SECOND_US / 1000);
-    else if (us > 0 || gap[0] == '\0')
-        text_addf(out, "%s%" PRId64 "s", gap, us / SECOND_US);
+    while (i < 3 && us < units[i].us)
+        i++;
+    if (i == 3 && us % SECOND_US > 0)
+        text_addf(out, "%" PRId64 ".%03" PRId64 "s", us / SECOND_US, us % SECOND_US / 1000);
+    else
+        text_addf(out, "%" PRId64 "%s", us / units[i].us, units[i].unit);
+    us %= units[i].us;
+    if (i < 3 && us >= units[i + 1].us)
+        text_addf(out, " %" PRId64 "%s", us / units[i + 1].us, units[i + 1].unit);
 }
 
 /* Thousandths, without zeros at the end. */
@@ -121,15 +123,17 @@ static void add_job(const struct writer *w, uint64_t job_id)
     text_addf(w->out, "job %s", w->names->job(w->names->arg, job_id));
 }
 
+/* "job a and job b", and how those end that it waits for. */
 static void add_others(const struct writer *w)
 {
+    static const char *const ends[AFTER_COUNT] = {" to end well", " to end", " to fail"};
     const struct explanation *e = w->e;
 
     for (uint32_t i = 0; i < e->named; i++) {
-        text_add(w->out, i == 0 ? " " : i + 1 == e->other_count ? " and " : ", ");
+        text_add(w->out, i == 0 ? "" : i + 1 == e->other_count ? " and " : ", ");
         add_job(w, e->others[i]);
-        if (e->reason == REASON_AFTER && e->other_end[i] != AFTER_ANY)
-            text_add(w->out, e->other_end[i] == AFTER_OK ? " (well)" : " (badly)");
+        if (e->reason == REASON_AFTER)
+            text_add(w->out, ends[e->other_end[i]]);
     }
     if (e->other_count > e->named)
         text_addf(w->out, " and %u more", e->other_count - e->named);
@@ -140,14 +144,21 @@ static void add_reason(const struct writer *w)
     const struct explanation *e = w->e;
 
     add_job(w, e->job_id);
-    text_addf(w->out, " waits: %s", reason_text(e->reason));
-    if (e->other_count > 0) {
-        text_add(w->out, ":");
+    if (e->reason == REASON_HELD) {
+        text_add(w->out, " is held by its user.\n");
+    } else if (e->reason == REASON_AFTER && e->other_count > 0) {
+        text_add(w->out, " waits for ");
         add_others(w);
+        text_add(w->out, ".\n");
+    } else if (e->other_count > 0) {
+        text_addf(w->out, " waits: %s: ", reason_text(e->reason));
+        add_others(w);
+        if (e->reason == REASON_ARRAY)
+            text_addf(w->out, "; the limit is %u", e->array_limit);
+        text_add(w->out, ".\n");
+    } else {
+        text_addf(w->out, " waits: %s.\n", reason_text(e->reason));
     }
-    if (e->reason == REASON_ARRAY)
-        text_addf(w->out, ", the limit is %u", e->array_limit);
-    text_add(w->out, ".\n");
     if (e->reason == REASON_VICTIMS && e->other_count > 0) {
         text_add(w->out, "They are killed in ");
         add_time(w->out, e->killed_us > e->now_us ? e->killed_us - e->now_us : 0);
@@ -251,7 +262,7 @@ static void add_position(const struct writer *w)
     if (p->more)
         text_addf(w->out, "More than %u jobs have their turn before it.\n", p->before);
     else if (p->before == 0)
-        text_add(w->out, "It has the next turn.\n");
+        text_add(w->out, "It has the first turn.\n");
     else
         text_addf(w->out, "%u job%s ha%s turn before it, %u of its own queue.\n", p->before,
                   p->before == 1 ? "" : "s", p->before == 1 ? "s its" : "ve their", p->in_queue);
@@ -322,8 +333,8 @@ static void add_remedy(const struct writer *w)
         if (w->e->tries == 0)
             text_add(w->out, "There is no single change to try.\n");
         else
-            text_addf(w->out, "None of the %u single changes that were tried starts it now.\n",
-                      w->e->tries);
+            text_addf(w->out, "No single change starts it now; %u %s tried.\n", w->e->tries,
+                      w->e->tries == 1 ? "was" : "were");
         return;
     }
     text_add(w->out, "It would start now with this change: ");
