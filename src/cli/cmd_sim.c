@@ -54,6 +54,26 @@ static void list_all(void)
         printf("  %-12s %s\n", protocol_at(i)->name, protocol_at(i)->summary);
 }
 
+/* What goes together. */
+static int check_args(const struct sim_args *a, struct err *err)
+{
+    if (a->cluster != NULL && a->partition != NULL)
+        return err_set(err, -EINVAL, "--cluster and --partition: only one of them");
+    if (a->steady != NULL && a->arrive_until != NULL)
+        return err_set(err, -EINVAL, "--steady and --arrive-until: only one of them");
+    if ((a->cluster == NULL && a->partition == NULL) || a->trace == NULL)
+        return err_set(err, -EINVAL,
+                       "--trace and one of --cluster, --partition are needed; "
+                       "--help shows how");
+    if (a->partition_share != NULL && a->partition == NULL)
+        return err_set(err, -EINVAL, "--partition-share: goes with --partition");
+    if (a->explain != NULL && a->csv)
+        return err_set(err, -EINVAL, "--explain: prints sentences, or JSON with --json");
+    if (a->json && a->csv)
+        return err_set(err, -EINVAL, "--json and --csv: only one of them");
+    return 0;
+}
+
 static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err)
 {
     const struct option_spec specs[] = {
@@ -112,21 +132,7 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
     }
     if (left > 0)
         return err_set(err, -EINVAL, "'%s': is no option", argv[1]);
-    if (a->cluster != NULL && a->partition != NULL)
-        return err_set(err, -EINVAL, "--cluster and --partition: only one of them");
-    if (a->steady != NULL && a->arrive_until != NULL)
-        return err_set(err, -EINVAL, "--steady and --arrive-until: only one of them");
-    if ((a->cluster == NULL && a->partition == NULL) || a->trace == NULL)
-        return err_set(err, -EINVAL,
-                       "--trace and one of --cluster, --partition are needed; "
-                       "--help shows how");
-    if (a->partition_share != NULL && a->partition == NULL)
-        return err_set(err, -EINVAL, "--partition-share: goes with --partition");
-    if (a->explain != NULL && a->csv)
-        return err_set(err, -EINVAL, "--explain: prints sentences, or JSON with --json");
-    if (a->json && a->csv)
-        return err_set(err, -EINVAL, "--json and --csv: only one of them");
-    return 0;
+    return check_args(a, err);
 }
 
 static int split(struct list *list, const char *option, const char *text, struct err *err)

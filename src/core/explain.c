@@ -14,8 +14,8 @@
 
 /* ---- room ---- */
 
-/* How many tasks of the group find room, taken on trial. Of a layout whose tasks stay apart, as many
- * as there are nodes with room for one, at most. */
+/* How many tasks of the group find room, taken on trial. Of a layout whose tasks stay apart, as
+ * many as there are nodes with room for one, at most. */
 static uint32_t tasks_that_fit(struct core *core, const struct group *group, bool apart)
 {
     uint32_t tasks = 0;
@@ -81,9 +81,8 @@ static void look_for_bound(const struct core *core, struct explanation *e)
     b->asked = asks->of[r];
     b->limit = queue->limit.of[r];
     if (b->refusal.bound == BOUND_BORROW)
-        b->limit =
-            amount_sum(queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
-                       queue->borrow.of[r]);
+        b->limit = amount_sum(queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
+                              queue->borrow.of[r]);
     else if (b->refusal.bound == BOUND_LEND)
         b->limit = core->capacity.of[r];
 }

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/remedy.h"
 #include "core/event.h"
 #include "core/obstacles.h"
 #include "core/position.h"
 #include "core/queues.h"
+#include "core/remedy.h"
 
 struct core;
 struct err;
@@ -27,7 +27,7 @@ struct explain_bound {
 
 struct explanation {
     uint64_t job_id;
-    uint32_t job;  /* row */
+    uint32_t job; /* row */
     int64_t now_us;
     enum job_state state; /* PENDING, or nothing else is known */
     bool starts;          /* it does not wait: the next step starts it */
@@ -35,8 +35,9 @@ struct explanation {
     enum reason reason;
 
     /* in line, and it lacks room or is held back by a bound */
-    uint32_t group, groups;    /* which of its groups the obstacles are about, and how many it has */
-    uint32_t tasks, tasks_fit; /* of the whole gang; how many of them fit now, one after the other */
+    uint32_t group, groups; /* which of its groups the obstacles are about, and how many it has */
+    uint32_t tasks,
+        tasks_fit; /* of the whole gang; how many of them fit now, one after the other */
     struct obstacles obstacles;
     struct explain_bound bound;
     uint32_t bound_queue; /* row of the queue that holds it back, QUEUE_NONE */

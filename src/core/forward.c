@@ -37,8 +37,7 @@ static void started(void *arg, uint32_t job)
 {
     struct run *run = arg;
 
-    if (run->core->jobs.rows[job].state == JOB_PENDING &&
-        run->out->start_us[job] == TIME_NONE) {
+    if (run->core->jobs.rows[job].state == JOB_PENDING && run->out->start_us[job] == TIME_NONE) {
         run->out->start_us[job] = run->rehearsal.core->now_us;
         run->waiting--;
     }
@@ -76,8 +75,7 @@ static int64_t next_us(const struct run *run)
 
 static bool knows_enough(const struct run *run, uint64_t until_job)
 {
-    const uint32_t row =
-        until_job != JOB_NONE ? jobs_find(&run->core->jobs, until_job) : ROW_NONE;
+    const uint32_t row = until_job != JOB_NONE ? jobs_find(&run->core->jobs, until_job) : ROW_NONE;
 
     return run->waiting == 0 || (row != ROW_NONE && run->out->start_us[row] != TIME_NONE);
 }
@@ -111,8 +109,8 @@ void forward_run(const struct core *core, const struct forward_limits *limits, s
 {
     struct run run = {.core = core, .out = out, .waiting = core->jobs.pending};
 
-    *out = (struct forward){
-        .at_us = core->now_us, .end_us = core->now_us, .count = core->jobs.count};
+    *out =
+        (struct forward){.at_us = core->now_us, .end_us = core->now_us, .count = core->jobs.count};
     out->start_us = mem_alloc(out->count, sizeof *out->start_us);
     for (uint32_t i = 0; i < out->count; i++)
         out->start_us[i] = TIME_NONE;

@@ -150,10 +150,8 @@ static bool try_terms(struct search *s)
 static bool try_limit(struct search *s)
 {
     const struct explain_bound *b = &s->e->bound;
-    const struct remedy remedy = {.type = REMEDY_LIMIT,
-                                  .from = b->limit,
-                                  .to = b->held + b->asked,
-                                  .refusal = b->refusal};
+    const struct remedy remedy = {
+        .type = REMEDY_LIMIT, .from = b->limit, .to = b->held + b->asked, .refusal = b->refusal};
 
     return b->refusal.bound != BOUND_NONE && b->refusal.bound != BOUND_LEND &&
            b->held + b->asked > b->limit && try_remedy(s, &remedy);
@@ -170,7 +168,8 @@ static bool try_class(struct search *s)
         uint32_t next = ROW_NONE;
 
         for (uint32_t i = 0; i < c->count; i++)
-            if (c->rows[i].rank > rank && (next == ROW_NONE || c->rows[i].rank < c->rows[next].rank))
+            if (c->rows[i].rank > rank &&
+                (next == ROW_NONE || c->rows[i].rank < c->rows[next].rank))
                 next = i;
         if (next == ROW_NONE)
             return false;
@@ -312,8 +311,8 @@ static bool try_each(struct search *s, const uint32_t *jobs, uint32_t count)
     return false;
 }
 
-/* Running jobs in order of the GPUs that they hold; those over which it has a right are off already,
- * for it would make them give way. */
+/* Running jobs in order of the GPUs that they hold; those over which it has a right are off
+ * already, for it would make them give way. */
 static bool try_ends(struct search *s)
 {
     struct core *core = s->scratch;

@@ -143,7 +143,7 @@ static void gpu_room(const struct core *core, uint32_t node, const struct shape 
     for (uint32_t i = 0; i < class->gpu_count; i++) {
         const uint32_t free_mgpu = nodes_gpu_free_mgpu(&core->nodes, node, i);
         int64_t free_bytes = nodes_gpu_free_bytes(&core->nodes, node, i);
-        const int64_t in_proportion = (int64_t)((wide)class->gpu_memory_bytes * free_mgpu / 1000);
+        const int64_t in_proportion = (int64_t)((wide) class->gpu_memory_bytes * free_mgpu / 1000);
 
         whole += free_mgpu == GPU_MGPU;
         largest_add(&mgpu, free_mgpu);

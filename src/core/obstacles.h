@@ -47,9 +47,9 @@ struct nearly {
 
 struct obstacles {
     uint32_t shape;
-    uint32_t nodes;           /* of the cluster */
-    uint32_t fitting;         /* of these, with room for a task now */
-    struct obstacle *items;   /* [count] by kind, then in order of nodes */
+    uint32_t nodes;         /* of the cluster */
+    uint32_t fitting;       /* of these, with room for a task now */
+    struct obstacle *items; /* [count] by kind, then in order of nodes */
     uint32_t count, cap;
     struct nearly nearly[SHORT_COUNT];
 };

@@ -73,7 +73,8 @@ static void layouts_of(const struct core *core, const struct gang *gang, struct 
     }
 }
 
-static void resubmission_make(const struct core *core, const struct job *job, struct resubmission *out)
+static void resubmission_make(const struct core *core, const struct job *job,
+                              struct resubmission *out)
 {
     const struct gang *gang = &core->shapes.gangs[job->gang];
 
@@ -170,8 +171,8 @@ static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *
         request.spec.class = names_text(&clone->names, remedy->name);
     event.job_id = request.spec.id;
     rc = core_apply(clone, &event, err);
-    event = (struct event){
-        .type = EVENT_JOB_SUBMITTED, .at_us = clone->now_us, .job = request.spec};
+    event =
+        (struct event){.type = EVENT_JOB_SUBMITTED, .at_us = clone->now_us, .job = request.spec};
     rc = rc < 0 ? rc : core_apply(clone, &event, err);
     resubmission_done(&request);
     return rc;

@@ -25,13 +25,13 @@ enum remedy_type {
 
 struct remedy {
     enum remedy_type type;
-    uint32_t group;        /* LESS, TASKS, MODELS, LABEL: index in its first layout */
-    enum shortage what;    /* LESS */
-    int64_t from, to;      /* LESS, TASKS, LIMIT */
-    uint32_t name;         /* name id: LABEL, CLASS, NODE */
+    uint32_t group;         /* LESS, TASKS, MODELS, LABEL: index in its first layout */
+    enum shortage what;     /* LESS */
+    int64_t from, to;       /* LESS, TASKS, LIMIT */
+    uint32_t name;          /* name id: LABEL, CLASS, NODE */
     struct refusal refusal; /* LIMIT: whose bound, and of which resource */
-    uint64_t job_id;       /* JOB_ENDS */
-    bool badly;            /* JOB_ENDS: with an error, for the job waits for that */
+    uint64_t job_id;        /* JOB_ENDS */
+    bool badly;             /* JOB_ENDS: with an error, for the job waits for that */
 };
 
 /* Make it, in a core that is a clone. A job that asks otherwise is cancelled and submitted anew, as

@@ -222,8 +222,7 @@ const char *core_queue_label(const struct core *core, uint32_t queue, const char
     const struct queue *row = &core->queues.rows[queue];
     uint32_t name = row->name;
 
-    *out_user =
-        row->kind != QUEUE_CONFIGURED ? names_text(&core->names, row->name) : NULL;
+    *out_user = row->kind != QUEUE_CONFIGURED ? names_text(&core->names, row->name) : NULL;
     if (row->kind == QUEUE_OF_USER)
         name = core->queues.rows[row->parent].name;
     else if (row->kind == QUEUE_OF_CLASS)

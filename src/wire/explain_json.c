@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* explain_json.c - an explanation as a JSON object: amounts as integers in the units of the core. */
+/* explain_json.c - an explanation as a JSON object: amounts as integers in the units of the core.
+ */
 #include "core/view.h"
 #include "wire/explain_out.h"
 #include "wire/json_out.h"
@@ -101,8 +102,8 @@ static void write_start(const struct explanation *e, const struct forward *forwa
 static void write_remedy(const struct core *core, const struct explanation *e,
                          const struct explain_names *names, struct json_out *json)
 {
-    static const char *const words[] = {"none",   "release", "less",  "tasks", "models",
-                                        "label",  "limit",   "class", "node",  "job_ends"};
+    static const char *const words[] = {"none",  "release", "less",  "tasks", "models",
+                                        "label", "limit",   "class", "node",  "job_ends"};
     const struct remedy *r = &e->remedy;
     const bool amounts =
         r->type == REMEDY_LESS || r->type == REMEDY_TASKS || r->type == REMEDY_LIMIT;

@@ -8,7 +8,7 @@
 #include "core/view.h"
 #include "wire/explain_out.h"
 
-#define SECOND_US      INT64_C(1000000)
+#define SECOND_US       INT64_C(1000000)
 #define NODES_NAMED_MAX 4u
 
 struct writer {
@@ -26,10 +26,8 @@ static void add_time(struct text *out, int64_t us)
     static const struct {
         int64_t us;
         const char *unit;
-    } units[] = {{86400 * SECOND_US, "d"},
-                 {3600 * SECOND_US, "h"},
-                 {60 * SECOND_US, "m"},
-                 {SECOND_US, "s"}};
+    } units[] = {
+        {86400 * SECOND_US, "d"}, {3600 * SECOND_US, "h"}, {60 * SECOND_US, "m"}, {SECOND_US, "s"}};
     size_t i = 0;
 
     while (i < 3 && us < units[i].us)
@@ -170,8 +168,7 @@ static void add_reason(const struct writer *w)
 
 static void add_amounts(const struct writer *w, const struct obstacle *o, const char *have)
 {
-    const enum shortage what =
-        o->kind == OBSTACLE_LOST ? SHORT_GPUS : (enum shortage)o->what;
+    const enum shortage what = o->kind == OBSTACLE_LOST ? SHORT_GPUS : (enum shortage)o->what;
 
     text_add(w->out, " (needs ");
     add_shortage(w->out, what, o->asked, true);
@@ -389,12 +386,9 @@ void explain_text(const struct core *core, const struct explanation *e,
 const char *explain_obstacle_text(enum obstacle_kind kind)
 {
     static const char *const texts[OBSTACLE_COUNT] = {
-        [OBSTACLE_MODEL] = "of another model",
-        [OBSTACLE_LABEL] = "without a label",
-        [OBSTACLE_SMALL] = "too small",
-        [OBSTACLE_OUT] = "without new work",
-        [OBSTACLE_LOST] = "with lost GPUs",
-        [OBSTACLE_BUSY] = "busy",
+        [OBSTACLE_MODEL] = "of another model", [OBSTACLE_LABEL] = "without a label",
+        [OBSTACLE_SMALL] = "too small",        [OBSTACLE_OUT] = "without new work",
+        [OBSTACLE_LOST] = "with lost GPUs",    [OBSTACLE_BUSY] = "busy",
     };
 
     check(kind < OBSTACLE_COUNT);

@@ -334,7 +334,8 @@ static void the_smallest_job_whose_end_would_do_is_named(void **state)
     RUN(&bed, .id = 4, .gpus = 3, .fixed = true);
     SUBMIT(&bed, .id = 5, .gpus = 5);
     bed_step(&bed);
-    e = asked(&bed, 5); /* 1 frees 5; 2 frees 3 of n0; 3 frees 4 with 1 that is free, and is smaller */
+    e = asked(&bed,
+              5); /* 1 frees 5; 2 frees 3 of n0; 3 frees 4 with 1 that is free, and is smaller */
     assert_int_equal(e.remedy.type, REMEDY_JOB_ENDS);
     assert_int_equal(e.remedy.job_id, 3);
     explanation_done(&e);
@@ -637,7 +638,8 @@ static void a_job_without_limit_ends_when_it_is_expected_to(void **state)
     bed_step(&bed);
     forward_run(bed.core, &all, &f);
     assert_true(start_of(&bed, &f, 2) ==
-                bed_job(&bed, 1)->start_us + core_expected_us(bed.core, core_find_job(bed.core, 1)));
+                bed_job(&bed, 1)->start_us +
+                    core_expected_us(bed.core, core_find_job(bed.core, 1)));
     assert_false(f.whole); /* it was left as soon as all were known */
     forward_done(&f);
     bed_close(&bed);

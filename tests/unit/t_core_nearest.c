@@ -217,8 +217,7 @@ static void a_job_starts_when_it_is_expected_to(void **state)
             assert_int_equal(f.count, core_job_rows(bed.core));
             ids = mem_alloc(f.count, sizeof *ids);
             for (uint32_t row = 0; row < f.count; row++)
-                ids[row] = is_new(core_job(bed.core, row)) ? core_job(bed.core, row)->id
-                                                                         : JOB_NONE;
+                ids[row] = is_new(core_job(bed.core, row)) ? core_job(bed.core, row)->id : JOB_NONE;
             waited += go_on(&bed, &f, ids);
             mem_free(ids);
             forward_done(&f);
