@@ -67,15 +67,10 @@ void claim_drop(struct core *core, uint32_t job)
 bool claim_is_admitted(struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
-    struct amounts sum = {{0}};
+    const struct amounts sum = job_amounts(core, row, ROW_NONE);
     struct refusal refusal;
     bool admitted;
 
-    for (uint32_t i = 0; core->queues.books && i < row->task_count; i++) {
-        const struct amounts amounts = task_amounts(core, job_task(core, row, i));
-
-        amounts_add(&sum, &amounts, 1);
-    }
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, -1, core->now_us);
     admitted = queues_admit(&core->queues, &row->at, &sum, &core->capacity, HELD_NOW, &refusal);
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, 1, core->now_us);

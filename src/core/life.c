@@ -88,6 +88,19 @@ struct amounts task_amounts(const struct core *core, const struct task *task)
     }};
 }
 
+struct amounts job_amounts(const struct core *core, const struct job *job, uint32_t only)
+{
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = 0; i < job->task_count; i++)
+        if (!job_task(core, job, i)->left && (only == ROW_NONE || only == i)) {
+            const struct amounts amounts = task_amounts(core, job_task(core, job, i));
+
+            amounts_add(&sum, &amounts, 1);
+        }
+    return sum;
+}
+
 void job_book_task(struct core *core, uint32_t task, int sign)
 {
     const struct task *t = &core->jobs.tasks[task];

@@ -53,20 +53,6 @@ static int cheaper_first(const void *a, const void *b, void *arg)
     return x->sequence > y->sequence ? -1 : x->sequence < y->sequence;
 }
 
-/* What it takes off: one task, or all that are there. */
-static struct amounts held_by(const struct core *core, const struct job *row, uint32_t task)
-{
-    struct amounts sum = {{0}};
-
-    for (uint32_t i = 0; i < row->task_count; i++)
-        if (!job_task(core, row, i)->left && (task == ROW_NONE || task == i)) {
-            const struct amounts amounts = task_amounts(core, job_task(core, row, i));
-
-            amounts_add(&sum, &amounts, 1);
-        }
-    return sum;
-}
-
 static void list_leavers(struct plan *p, struct leaving_job *of, uint32_t row)
 {
     const struct job *job = &p->core->jobs.rows[of->job];
@@ -94,7 +80,7 @@ static bool has_right(struct plan *p, const struct leaving_job *of)
     for (uint32_t i = 0; of->spare > 0 && i < row->task_count; i++)
         if (!job_task(p->core, row, i)->left)
             task = i;
-    held = held_by(p->core, row, task);
+    held = job_amounts(p->core, row, task);
     return rights_over(p->core, p->job, of->job, &held, p->overshoot);
 }
 
@@ -139,7 +125,7 @@ static const struct job *job_of(const struct plan *p, uint32_t leaver)
 static void book_leaving(struct plan *p, uint32_t leaver, int sign)
 {
     const struct job *row = job_of(p, leaver);
-    const struct amounts amounts = held_by(p->core, row, p->leavers[leaver].task);
+    const struct amounts amounts = job_amounts(p->core, row, p->leavers[leaver].task);
 
     queues_book(&p->core->queues, &row->at, BOOK_LEAVING, &amounts, sign, p->core->now_us);
 }
@@ -148,7 +134,7 @@ bool plan_take(struct plan *p, uint32_t leaver)
 {
     struct leaver *l = &p->leavers[leaver];
     const struct job *row = job_of(p, leaver);
-    const struct amounts held = held_by(p->core, row, l->task);
+    const struct amounts held = job_amounts(p->core, row, l->task);
 
     if (!rights_over(p->core, p->job, p->jobs[l->of].job, &held, p->overshoot))
         return false;

@@ -9,6 +9,7 @@
 #include "wire/scn.h"
 
 struct err;
+struct explain_at;
 
 #define SCENARIO_LOG_BYTES_MAX ((size_t)64 << 20)
 
@@ -20,8 +21,9 @@ struct scenario_result {
 };
 
 struct scenario_options {
-    bool restart_each_step; /* the core is taken from a copy after every step */
-    const char *events;     /* a file for `berth replay`, or NULL */
+    bool restart_each_step;     /* the core is taken from a copy after every step */
+    const char *events;         /* a file for `berth replay`, or NULL */
+    struct explain_at *explain; /* stop at its time, and explain; or NULL */
 };
 
 /* One run. 0 and *out filled, also when something does not hold; or a negative errno: the core does
