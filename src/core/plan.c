@@ -232,11 +232,3 @@ bool plan_admits(const struct plan *p, uint32_t *out_queue)
     *out_queue = refusal.bound == BOUND_LEND ? QUEUE_ROOT : refusal.queue;
     return false;
 }
-
-bool plan_is_admitted(const struct plan *p)
-{
-    struct refusal refusal;
-
-    return places_are_admitted(p->core, p->job, p->places, p->place_count, HELD_IN_FUTURE,
-                               &refusal);
-}

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "core/fit.h"
 #include "core/impl.h"
+#include "core/life.h"
 #include "core/place.h"
 #include "core/plan.h"
 
@@ -373,6 +374,22 @@ static bool place_all(struct near *n, const struct layout *layout)
     return true;
 }
 
+/* More than it asks for is only a share of GPUs whose memory depends on the node. */
+static bool places_are_admitted(const struct plan *p)
+{
+    struct amounts sum = {{0}};
+    struct refusal refusal;
+
+    for (uint32_t i = 0; i < p->place_count; i++) {
+        const struct amounts amounts = task_amounts(
+            p->core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return queues_admit(&p->core->queues, &p->core->jobs.rows[p->job].at, &sum, &p->core->capacity,
+                        HELD_IN_FUTURE, &refusal);
+}
+
 static bool try_layout(struct near *n, uint32_t layout)
 {
     struct plan *p = n->plan;
@@ -385,7 +402,7 @@ static bool try_layout(struct near *n, uint32_t layout)
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        plan_is_admitted(p)) {
+        places_are_admitted(p)) {
         put_back_unneeded(p);
         return true;
     }
