@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a job waits, where it stands, when it starts, and what would start it now. */
+#include "base/rng.h"
 #include "core/explain.h"
 #include "core/forward.h"
 #include "core/impl.h"
@@ -563,6 +564,68 @@ static void shares_move_on_while_turns_are_counted(void **state)
     bed_close(&bed);
 }
 
+/* Three queues with shares, users and classes; nobody starts while the node is drained. */
+static void submit_many(struct bed *bed, uint32_t jobs, uint64_t seed)
+{
+    static const char *const queues[] = {"a", "b", "c"}, *const users[] = {"u", "v"};
+    static const char *const classes[] = {"low", "medium", "high"};
+    struct rng rng;
+
+    rng_init(&rng, seed);
+    for (uint64_t id = 1; id <= jobs; id++) {
+        const uint32_t gpus = 1 + (uint32_t)rng_below(&rng, 3);
+        const struct job_spec spec = {.id = id,
+                                      .queue = queues[rng_below(&rng, 3)],
+                                      .user = users[rng_below(&rng, 2)],
+                                      .class = classes[rng_below(&rng, 3)]};
+
+        submit_as(bed, &spec, gpus);
+    }
+}
+
+static void jobs_start_in_the_order_of_their_positions(void **state)
+{
+    enum { JOBS = 20 };
+    struct queue_spec queues[3] = {queue_of("a"), queue_of("b"), queue_of("c")};
+
+    (void)state;
+    queues[0].guarantee[RES_GPU_MGPU] = 9000;
+    queues[1].weight = 3;
+    queues[2].order = "fair"; /* its users by share */
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        uint32_t before[JOBS + 1], start = 0;
+        struct bed bed;
+
+        bed_open(&bed, &place_first, &in_turn);
+        bed_node(&bed, "n0", 60);
+        bed_apply(&bed, &(struct event){.type = EVENT_CONFIG_CHANGED,
+                                        .rules = {.queues = queues,
+                                                  .queue_count = 3,
+                                                  .default_queue = "",
+                                                  .root_order = seed % 2 == 0 ? "fair" : "",
+                                                  .default_class = ""}});
+        apply(&bed,
+              (struct event){.type = EVENT_NODE_HEALTH, .node_health = {"n0", NODE_DRAINED}});
+        submit_many(&bed, JOBS, seed);
+        bed_step(&bed);
+        for (uint64_t id = 1; id <= JOBS; id++) {
+            struct explanation e = asked(&bed, id);
+
+            assert_true(e.position.known && !e.position.more);
+            before[id] = e.position.before;
+            explanation_done(&e);
+        }
+        apply(&bed,
+              (struct event){.type = EVENT_NODE_HEALTH, .node_health = {"n0", NODE_UNDRAINED}});
+        bed_step(&bed);
+        for (uint32_t i = 0; i < bed.out.count; i++)
+            if (bed.out.items[i].type == DECISION_START)
+                assert_int_equal(before[bed.out.items[i].job_id], start++);
+        assert_int_equal(start, JOBS);
+        bed_close(&bed);
+    }
+}
+
 static void turns_are_counted_up_to_a_bound(void **state)
 {
     struct explanation e;
@@ -687,6 +750,7 @@ int main(void)
         TEST(a_job_that_is_new_or_runs_is_said_to_be_so),
         TEST(the_position_counts_who_has_a_turn_before),
         TEST(shares_move_on_while_turns_are_counted),
+        TEST(jobs_start_in_the_order_of_their_positions),
         TEST(turns_are_counted_up_to_a_bound),
         TEST(jobs_start_one_after_the_other_as_limits_end_them),
         TEST(a_job_without_limit_ends_when_it_is_expected_to),
