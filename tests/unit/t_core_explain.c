@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a job waits, where it stands, when it starts, and what would start it now. */
+#include "base/rng.h"
 #include "core/explain.h"
 #include "core/forward.h"
 #include "core/impl.h"
@@ -193,6 +194,32 @@ static void asking_for_what_is_free_starts_it(void **state)
     SUBMIT(&bed, .id = 4, .gpus = 1, .mgpu = 100, .gpu_bytes = 38 * GIB);
     bed_step(&bed);
     assert_int_equal(bed_state(&bed, 4), JOB_STARTING);
+    bed_close(&bed);
+}
+
+static void a_gang_asks_for_what_all_of_its_tasks_find(void **state)
+{
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    a_node(&bed, "n0", "A100", 1, 80 * GIB, NULL);
+    a_node(&bed, "n1", "A100", 1, 80 * GIB, NULL);
+    a_node(&bed, "n2", "A100", 1, 80 * GIB, NULL);
+    RUN(&bed, .id = 1, .gpus = 1, .mgpu = 100, .gpu_bytes = 42 * GIB);
+    RUN(&bed, .id = 2, .gpus = 1, .mgpu = 100, .gpu_bytes = 50 * GIB);
+    RUN(&bed, .id = 3, .gpus = 1, .mgpu = 950, .gpu_bytes = 10 * GIB); /* no compute is left */
+    RUN(&bed, .id = 4, .gpus = 1, .mgpu = 50, .gpu_bytes = 1 * GIB);   /* beside the first */
+    SUBMIT(&bed, .id = 5, .tasks = 2, .gpus = 1, .mgpu = 500, .gpu_bytes = 40 * GIB);
+    bed_step(&bed);
+    e = asked(&bed, 5);
+    assert_int_equal(item(&e, OBSTACLE_BUSY, SHORT_GPU_MGPU)->nodes, 1);
+    assert_int_equal(item(&e, OBSTACLE_BUSY, SHORT_GPU_BYTES)->nodes, 2);
+    assert_true(item(&e, OBSTACLE_BUSY, SHORT_GPU_BYTES)->most == 37 * GIB);
+    assert_int_equal(e.remedy.type, REMEDY_LESS);
+    assert_true(e.remedy.to == 30 * GIB);
+    explanation_done(&e);
     bed_close(&bed);
 }
 
@@ -563,6 +590,67 @@ static void shares_move_on_while_turns_are_counted(void **state)
     bed_close(&bed);
 }
 
+/* Three queues with shares, users and classes; nobody starts while the node is drained. */
+static void submit_many(struct bed *bed, uint32_t jobs, uint64_t seed)
+{
+    static const char *const queues[] = {"a", "b", "c"}, *const users[] = {"u", "v"};
+    static const char *const classes[] = {"low", "medium", "high"};
+    struct rng rng;
+
+    rng_init(&rng, seed);
+    for (uint64_t id = 1; id <= jobs; id++) {
+        const uint32_t gpus = 1 + (uint32_t)rng_below(&rng, 3);
+        const struct job_spec spec = {.id = id,
+                                      .queue = queues[rng_below(&rng, 3)],
+                                      .user = users[rng_below(&rng, 2)],
+                                      .class = classes[rng_below(&rng, 3)]};
+
+        submit_as(bed, &spec, gpus);
+    }
+}
+
+static void jobs_start_in_the_order_of_their_positions(void **state)
+{
+    enum { JOBS = 20 };
+    struct queue_spec queues[3] = {queue_of("a"), queue_of("b"), queue_of("c")};
+
+    (void)state;
+    queues[0].guarantee[RES_GPU_MGPU] = 9000;
+    queues[1].weight = 3;
+    queues[2].order = "fair"; /* its users by share */
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        uint32_t before[JOBS + 1], start = 0;
+        struct bed bed;
+
+        bed_open(&bed, &place_first, &in_turn);
+        bed_node(&bed, "n0", 60);
+        bed_apply(&bed, &(struct event){.type = EVENT_CONFIG_CHANGED,
+                                        .rules = {.queues = queues,
+                                                  .queue_count = 3,
+                                                  .default_queue = "",
+                                                  .root_order = seed % 2 == 0 ? "fair" : "",
+                                                  .default_class = ""}});
+        apply(&bed, (struct event){.type = EVENT_NODE_HEALTH, .node_health = {"n0", NODE_DRAINED}});
+        submit_many(&bed, JOBS, seed);
+        bed_step(&bed);
+        for (uint64_t id = 1; id <= JOBS; id++) {
+            struct explanation e = asked(&bed, id);
+
+            assert_true(e.position.known && !e.position.more);
+            before[id] = e.position.before;
+            explanation_done(&e);
+        }
+        apply(&bed,
+              (struct event){.type = EVENT_NODE_HEALTH, .node_health = {"n0", NODE_UNDRAINED}});
+        bed_step(&bed);
+        for (uint32_t i = 0; i < bed.out.count; i++)
+            if (bed.out.items[i].type == DECISION_START)
+                assert_int_equal(before[bed.out.items[i].job_id], start++);
+        assert_int_equal(start, JOBS);
+        bed_close(&bed);
+    }
+}
+
 static void turns_are_counted_up_to_a_bound(void **state)
 {
     struct explanation e;
@@ -645,6 +733,33 @@ static void a_job_without_limit_ends_when_it_is_expected_to(void **state)
     bed_close(&bed);
 }
 
+/* The small job stops for the large one, and its hour begins anew, less what it ran. */
+static void who_gives_way_ends_later(void **state)
+{
+    const struct forward_limits all = {.until_job = JOB_NONE};
+    struct forward f;
+    struct bed bed;
+    int64_t stopped_us;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 4);
+    bed_node(&bed, "n1", 4);
+    RUN(&bed, .id = 1, .gpus = 4, .queue = "5", .limit_us = 100 * S, .fixed = true);
+    RUN(&bed, .id = 2, .gpus = 3, .queue = "5", .min_run_us = 60 * S);
+    SUBMIT(&bed, .id = 3, .gpus = 4, .tasks = 2, .queue = "1", .limit_us = 500 * S);
+    SUBMIT(&bed, .id = 4, .gpus = 4, .tasks = 2, .queue = "9");
+    bed_step(&bed);
+    forward_run(bed.core, &all, &f);
+    stopped_us = bed_job(&bed, 1)->start_us + 100 * S;
+    assert_true(start_of(&bed, &f, 3) == stopped_us);
+    /* 2 ran until then, starts again when 3 has had its 500 s, and runs the rest of its hour */
+    assert_true(start_of(&bed, &f, 4) ==
+                stopped_us + 500 * S + EXPECT_RUN_US - (stopped_us - bed_job(&bed, 2)->start_us));
+    forward_done(&f);
+    bed_close(&bed);
+}
+
 static void a_forward_run_ends_at_its_bound_and_says_where(void **state)
 {
     const struct forward_limits two = {.instants = 2, .until_job = JOB_NONE};
@@ -672,6 +787,7 @@ int main(void)
         TEST(each_node_is_counted_for_the_first_thing_in_its_way),
         TEST(a_gang_says_how_many_of_its_tasks_fit),
         TEST(asking_for_what_is_free_starts_it),
+        TEST(a_gang_asks_for_what_all_of_its_tasks_find),
         TEST(bytes_alone_mean_compute_too_and_are_told_as_bytes),
         TEST(dropping_the_label_or_the_model_starts_it),
         TEST(a_higher_limit_by_just_so_much_starts_it),
@@ -687,9 +803,11 @@ int main(void)
         TEST(a_job_that_is_new_or_runs_is_said_to_be_so),
         TEST(the_position_counts_who_has_a_turn_before),
         TEST(shares_move_on_while_turns_are_counted),
+        TEST(jobs_start_in_the_order_of_their_positions),
         TEST(turns_are_counted_up_to_a_bound),
         TEST(jobs_start_one_after_the_other_as_limits_end_them),
         TEST(a_job_without_limit_ends_when_it_is_expected_to),
+        TEST(who_gives_way_ends_later),
         TEST(a_forward_run_ends_at_its_bound_and_says_where),
     };
 
