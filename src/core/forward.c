@@ -28,6 +28,8 @@ static void expect_end(struct run *run, uint32_t job)
 
     if (row->state != JOB_RUNNING || heap_contains(&run->ends, job))
         return; /* it grows */
+    if (row->service)
+        return; /* it never ends by itself */
     left_us = left_us > 0 ? left_us : 0;
     heap_push(&run->ends, left_us < TIME_US_MAX ? clone->now_us + left_us : TIME_NONE - 1,
               row->sequence, job);

@@ -283,13 +283,8 @@ static bool eases_bound(const struct search *s, uint32_t job)
 
 static bool has_right_over(const struct search *s, uint32_t job)
 {
-    const struct job *row = &s->scratch->jobs.rows[job];
-    struct amounts held;
-
-    if (row->state != JOB_RUNNING)
-        return false;
-    held = job_amounts(s->scratch, row, ROW_NONE);
-    return rights_over(s->scratch, s->e->job, job, &held, OVERSHOOT_NEVER);
+    return s->scratch->jobs.rows[job].state == JOB_RUNNING &&
+           rights_over(s->scratch, s->e->job, job, ROW_NONE, OVERSHOOT_NEVER);
 }
 
 static bool try_each(struct search *s, const uint32_t *jobs, uint32_t count)

@@ -71,23 +71,23 @@ static void list_leavers(struct plan *p, struct leaving_job *of, uint32_t row)
 }
 
 /* By what it could lose at least: its whole, or one task. */
-static bool has_right(struct plan *p, const struct leaving_job *of)
+static bool has_right(const struct plan *p, const struct leaving_job *of)
 {
     const struct job *row = &p->core->jobs.rows[of->job];
     uint32_t task = ROW_NONE;
-    struct amounts held;
 
     for (uint32_t i = 0; of->spare > 0 && i < row->task_count; i++)
         if (!job_task(p->core, row, i)->left)
             task = i;
-    held = job_amounts(p->core, row, task);
-    return rights_over(p->core, p->job, of->job, &held, p->overshoot);
+    return rights_over(p->core, p->job, of->job, task, p->overshoot);
 }
 
 void plan_open(struct plan *p, struct core *core, uint32_t job, enum overshoot overshoot)
 {
+    const uint32_t reach = rights_reach(core, job);
+
     *p = (struct plan){.core = core, .job = job, .overshoot = overshoot};
-    for (uint32_t v = 0; v < core->victims.count; v++) {
+    for (uint32_t v = 0; v < reach; v++) {
         const struct job *row = &core->jobs.rows[core->victims.list[v].job];
         struct leaving_job leaving = {
             .job = core->victims.list[v].job,
@@ -134,9 +134,8 @@ bool plan_take(struct plan *p, uint32_t leaver)
 {
     struct leaver *l = &p->leavers[leaver];
     const struct job *row = job_of(p, leaver);
-    const struct amounts held = job_amounts(p->core, row, l->task);
 
-    if (!rights_over(p->core, p->job, p->jobs[l->of].job, &held, p->overshoot))
+    if (!rights_over(p->core, p->job, p->jobs[l->of].job, l->task, p->overshoot))
         return false;
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(p->core, row, i);

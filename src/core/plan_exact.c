@@ -88,7 +88,7 @@ static bool try_set(struct plan *p, uint32_t members)
     const uint32_t mark = trial_mark(&p->core->trial);
     bool done = true;
 
-    for (uint32_t v = 0; v < p->count && done; v++)
+    for (uint32_t v = 0; done && members >> v != 0; v++)
         done = !(members >> v & 1) || plan_take(p, v);
     if (done) {
         const uint32_t places = trial_mark(&p->core->trial);

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 
 /* ---- a job as it was submitted ---- */
@@ -73,6 +74,14 @@ static void layouts_of(const struct core *core, const struct gang *gang, struct 
     }
 }
 
+/* Its tasks have nodes for themselves; that is of the job, and so of all its groups. */
+static bool wants_nodes(const struct core *core, const struct gang *gang)
+{
+    const struct layout *layout = &core->shapes.layouts[gang->first_layout];
+
+    return core->shapes.shapes[core->shapes.groups[layout->first_group].shape].exclusive;
+}
+
 static void resubmission_make(const struct core *core, const struct job *job,
                               struct resubmission *out)
 {
@@ -88,6 +97,9 @@ static void resubmission_make(const struct core *core, const struct job *job,
         .class = names_text(&core->names, core->classes.rows[job->class_id].name),
         .layouts = out->layouts,
         .layout_count = gang->layout_count,
+        .tasks_min = job_is_elastic(core, job) ? job_tasks_min(core, job) : 0,
+        .service = job->service,
+        .exclusive = wants_nodes(core, gang),
         .fixed = job->fixed,
         .retries = job->retries_left,
         .deadline_us = job->deadline_us != TIME_NONE ? job->deadline_us : 0,
@@ -137,6 +149,13 @@ static void ask_less(struct group_spec *group, enum shortage what, int64_t to)
     }
 }
 
+static void ask_fewer_tasks(struct job_spec *spec, struct group_spec *group, uint32_t tasks)
+{
+    group->tasks = tasks;
+    if (spec->tasks_min > tasks)
+        spec->tasks_min = tasks;
+}
+
 /* The group's terms are its own, so one may be taken out. */
 static void drop_label(struct resubmission *request, struct group_spec *group, const char *label)
 {
@@ -162,7 +181,7 @@ static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *
     if (remedy->type == REMEDY_LESS)
         ask_less(group, remedy->what, remedy->to);
     else if (remedy->type == REMEDY_TASKS)
-        group->tasks = (uint32_t)remedy->to;
+        ask_fewer_tasks(&request.spec, group, (uint32_t)remedy->to);
     else if (remedy->type == REMEDY_MODELS)
         group->model_count = 0;
     else if (remedy->type == REMEDY_LABEL)
@@ -207,6 +226,8 @@ static int end_job(struct core *clone, const struct remedy *remedy, struct err *
     event.job_id = remedy->job_id;
     if (job == ROW_NONE || clone->jobs.rows[job].state == JOB_PENDING)
         return core_apply(clone, &event, err); /* it never began */
+    if (clone->jobs.rows[job].service)
+        return core_apply(clone, &event, err); /* it ends when somebody ends it */
     tasks = clone->jobs.rows[job].task_count;
     for (uint32_t i = 0; i < tasks && rc == 0; i++) {
         if (jobs_find(&clone->jobs, remedy->job_id) != job ||

@@ -65,11 +65,12 @@ static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
     }
 }
 
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
+bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
                  enum overshoot overshoot)
 {
     const bool first = goes_first(core, job, victim);
     uint32_t own, other;
+    struct amounts held;
     bool entitled;
 
     if (!job_may_give_way(core, &core->jobs.rows[victim]))
@@ -83,5 +84,30 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct 
         return false;
     if (first && entitled)
         return true;
-    return all_above(core, victim, other, held, first ? OVERSHOOT_NEVER : overshoot);
+    held = job_amounts(core, &core->jobs.rows[victim], task);
+    return all_above(core, victim, other, &held, first ? OVERSHOOT_NEVER : overshoot);
+}
+
+uint32_t rights_reach(struct core *core, uint32_t job)
+{
+    const struct victims *v = &core->victims;
+    const struct priority *class = class_of(core, job);
+    const bool takes = orderer_of(core, job)->policy->preempts == PREEMPT_TAKE;
+    const int64_t key = takes ? job_order_key(core, job) : INT64_MAX;
+    uint32_t low = 0, high = v->count;
+
+    if (may_reclaim(core, job))
+        return v->count;
+    while (low < high) { /* by rank, then from large keys to small ones */
+        const uint32_t middle = low + (high - low) / 2;
+        const struct victim *victim = &v->list[middle];
+
+        if (victim->rank < class->takes_below ||
+            (takes &&
+             (victim->rank < class->rank || (victim->rank == class->rank && victim->key > key))))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }

@@ -24,7 +24,11 @@ enum overshoot {
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);
 
-/* Has it one over this running job, or a task of it, which holds so much? O(depth). */
-struct amounts;
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
+/* Has it one over this running job, or a task of it? `task` is its index, ROW_NONE = all of them.
+ * O(1) within a queue, O(depth + tasks of the victim) between queues. */
+bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
                  enum overshoot overshoot);
+
+/* So many of core->victims, the first ones, are all that it could have a right over; nothing is
+ * said of each of these. Needs victims_refresh() in the same step. O(depth + log victims). */
+uint32_t rights_reach(struct core *core, uint32_t job);
