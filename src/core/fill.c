@@ -48,11 +48,6 @@ static bool refuse(struct core *core, struct bucket *bucket, const struct refusa
     return false;
 }
 
-static uint32_t tasks_min(const struct core *core, uint32_t gang, uint32_t layout)
-{
-    return core->shapes.layouts[core->shapes.gangs[gang].first_layout + layout].tasks_min;
-}
-
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -61,6 +56,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     struct gang_note *note = &core->pending.gangs[row->gang];
     const uint32_t mark = trial_mark(&core->trial);
     struct refusal refusal;
+    enum placing placing;
     enum reason reason;
     uint32_t layout;
 
@@ -69,17 +65,14 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     if (!queues_admit(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &core->capacity,
                       HELD_NOW, &refusal))
         return refuse(core, bucket, &refusal);
-    if (note->refused_at != core->index.gains &&
-        place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
-        if (place_within_bounds(core, job, mark, tasks_min(core, row->gang, layout), HELD_NOW,
-                                &refusal)) {
+    if (note->refused_at != core->index.gains) {
+        placing = place_job(core, job, HELD_NOW, &layout, &reason, &refusal);
+        if (placing == PLACE_DONE) {
             job_start(core, job, layout, mark, out);
             return true;
         }
-        trial_undo(core, mark);
-        return refuse(core, bucket, &refusal);
-    }
-    if (note->refused_at != core->index.gains) {
+        if (placing == PLACE_BEYOND)
+            return refuse(core, bucket, &refusal);
         note->refused_at = core->index.gains;
         note->reason =
             reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
