@@ -62,10 +62,12 @@ static int64_t entitled_of(const struct queue *queue, const struct queue *parent
     return queue->guarantee.of[r] != AMOUNT_NONE ? base : AMOUNT_NONE;
 }
 
-static void entitle_of(struct core *core, int r, int64_t capacity)
+/* Has anything changed? */
+static bool entitle_of(struct core *core, int r, int64_t capacity)
 {
     struct queues *q = &core->queues;
     struct entitle_scratch *s = &core->entitle;
+    bool changed = false;
 
     for (uint32_t i = 0; i < q->count; i++) {
         s->children[i] = child_of(&q->rows[i], r);
@@ -74,23 +76,42 @@ static void entitle_of(struct core *core, int r, int64_t capacity)
     share_tree(capacity, s->children, s->parents, q->count, s->scratch);
     q->rows[QUEUE_ROOT].entitled.of[r] = AMOUNT_NONE;
     for (uint32_t i = 1; i < q->count; i++)
-        if (q->rows[i].parent != QUEUE_NONE)
-            q->rows[i].entitled.of[r] =
+        if (q->rows[i].parent != QUEUE_NONE) {
+            const int64_t entitled =
                 entitled_of(&q->rows[i], &q->rows[q->rows[i].parent], r, s->children[i].deserved);
+
+            changed = changed || entitled != q->rows[i].entitled.of[r];
+            q->rows[i].entitled.of[r] = entitled;
+        }
+    return changed;
 }
 
-void entitle(struct core *core)
+static bool entitle_all(struct core *core)
 {
     struct entitle_scratch *s = &core->entitle;
+    bool changed = false;
 
-    if (!core->queues.books)
-        return;
-    core->capacity = core_capacity(core);
+    s->changes = core->queues.changes;
     vec_reserve(s->children, s->child_cap, core->queues.count);
     vec_reserve(s->parents, s->parent_cap, core->queues.count);
     vec_reserve(s->scratch, s->scratch_cap, (uint32_t)SHARE_TREE_SCRATCH(core->queues.count));
     for (int r = 0; r < RES_COUNT; r++)
-        entitle_of(core, r, core->capacity.of[r]);
+        changed = entitle_of(core, r, core->capacity.of[r]) || changed;
+    return changed;
+}
+
+void entitle(struct core *core)
+{
+    if (!core->queues.books)
+        return;
+    core->capacity = core_capacity(core);
+    (void)entitle_all(core);
+}
+
+bool entitle_again(struct core *core)
+{
+    return core->queues.books && core->entitle.changes != core->queues.changes &&
+           entitle_all(core);
 }
 
 /* ---- asking ---- */

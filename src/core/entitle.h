@@ -22,6 +22,7 @@ struct entitle_scratch {
     uint32_t *parents;            /* [parent_cap] */
     uint32_t *scratch;            /* [scratch_cap] */
     uint32_t child_cap, parent_cap, scratch_cap;
+    uint64_t changes; /* queues.changes when it was worked out last */
 };
 
 /* What there is in the whole cluster. O(classes of nodes). */
@@ -29,6 +30,11 @@ struct amounts core_capacity(const struct core *core);
 
 /* Work out queue.entitled of all queues, from what is used and asked now. O(queues). */
 void entitle(struct core *core);
+
+/* The same if anything has started, or was claimed, since. What starts may hold more than was asked
+ * for (memory of GPUs of which it wants a part, tasks above its minimum), and who holds more than
+ * it was entitled to for that only, is owed it. Has anybody more or less now? O(1), or O(queues) */
+bool entitle_again(struct core *core);
 
 /* Would the queue, with so much more, still hold no more than it is entitled to? */
 bool queue_is_entitled(const struct queue *queue, const struct amounts *more);

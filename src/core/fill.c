@@ -129,6 +129,7 @@ struct turns {
 
 static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
+    (void)entitle_again(core);
     if (!rights_some(core, job))
         return false;
     if (!turns->victims_known)
@@ -160,18 +161,19 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
 }
 
 /* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
- * before: so all have a turn again, until nobody makes way. */
+ * before; and when somebody has started, others may be entitled to more. So all have a turn again,
+ * until nothing of that happens. */
 void step_fill(struct core *core, struct decisions *out)
 {
-    struct turns turns = {.made_way = true};
+    struct turns turns;
     uint32_t bucket;
 
     start_claimants(core, out);
-    while (turns.made_way) {
+    do {
         turns = (struct turns){false, false};
         contest_open(core, takes_part);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-    }
+    } while (entitle_again(core) || turns.made_way);
     trial_commit(core);
 }

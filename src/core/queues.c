@@ -182,6 +182,7 @@ void queues_book(struct queues *q, const struct standing *at, enum queue_book bo
 {
     if (!q->books)
         return;
+    q->changes += book != BOOK_LEAVING;
     for_each_row(q, at, i)
     {
         struct queue *row = &q->rows[i];

@@ -69,6 +69,7 @@ struct queues {
     int64_t half_life_us; /* 0: the past does not count */
     bool books;           /* there is more than one queue for all, or a class that is limited;
                            * otherwise nobody looks at the books, and they are not kept */
+    uint64_t changes;     /* of what is used, claimed or asked for; in no digest */
     bool lend_bounded;    /* some queue keeps back a part of its guarantee */
     int64_t *kept;        /* [kept_cap] scratch of queues_admit() */
     uint32_t kept_cap;
