@@ -7,14 +7,36 @@
 
 __extension__ typedef __int128 wide;
 
-struct amounts core_capacity(const struct core *core)
+/* Which classes of nodes some shape fits. Shapes and classes only ever come. */
+static void note_wanted(struct core *core)
+{
+    struct entitle_scratch *s = &core->entitle;
+    const uint32_t classes = core->nodes.class_count, shapes = core->shapes.shape_count;
+
+    vec_reserve(s->wanted, s->class_cap, classes);
+    for (uint32_t class = 0; class < classes; class++) {
+        const bool seen = class < s->classes_seen;
+
+        if (!seen)
+            s->wanted[class] = false;
+        for (uint32_t shape = seen ? s->shapes_seen : 0; shape < shapes && !s->wanted[class];
+             shape++)
+            s->wanted[class] =
+                fits_get(&core->fits, &core->shapes, &core->nodes, shape, class)->ever;
+    }
+    s->classes_seen = classes;
+    s->shapes_seen = shapes;
+}
+
+struct amounts core_capacity(struct core *core)
 {
     wide sum[RES_COUNT] = {0};
     struct amounts capacity;
 
+    note_wanted(core);
     for (uint32_t i = 0; i < core->nodes.class_count; i++) {
         const struct node_class *class = &core->nodes.classes[i];
-        const wide nodes = core->nodes.class_nodes[i];
+        const wide nodes = core->entitle.wanted[i] ? core->nodes.class_nodes[i] : 0;
 
         sum[RES_GPU_MGPU] += nodes * class->gpu_count * GPU_MGPU;
         sum[RES_GPU_BYTES] += nodes * class->gpu_count * class->gpu_memory_bytes;

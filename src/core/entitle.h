@@ -22,11 +22,14 @@ struct entitle_scratch {
     uint32_t *parents;            /* [parent_cap] */
     uint32_t *scratch;            /* [scratch_cap] */
     uint32_t child_cap, parent_cap, scratch_cap;
+    bool *wanted;               /* [class_cap] by class of nodes: some shape ever asked for fits it */
+    uint32_t class_cap, classes_seen, shapes_seen;
     uint64_t changes; /* queues.changes when it was worked out last */
 };
 
-/* What there is in the whole cluster. O(classes of nodes). */
-struct amounts core_capacity(const struct core *core);
+/* What there is in the whole cluster, but for nodes on which nothing that was ever asked for could
+ * run: they are nobody's share. O(classes of nodes), and once O(classes) for each new shape. */
+struct amounts core_capacity(struct core *core);
 
 /* Work out queue.entitled of all queues, from what is used and asked now. O(queues). */
 void entitle(struct core *core);
