@@ -14,7 +14,7 @@ static void note_wanted(struct core *core)
     const uint32_t classes = core->nodes.class_count, shapes = core->shapes.shape_count;
 
     vec_reserve(s->wanted, s->class_cap, classes);
-    for (uint32_t class = 0; class < classes; class++) {
+    for (uint32_t class = 0; class < classes; class ++) {
         const bool seen = class < s->classes_seen;
 
         if (!seen)
@@ -50,9 +50,16 @@ struct amounts core_capacity(struct core *core)
 
 /* ---- dividing ---- */
 
+/* Who was told to give way asks again as soon as it has left: what it will ask for must not go to
+ * others meanwhile, who would have to give it back. */
+static int64_t demand_of(const struct queue *queue, int r)
+{
+    return queue->used.of[r] + queue->claimed.of[r] + queue->asked.of[r];
+}
+
 static int64_t base_of(const struct queue *queue, int r)
 {
-    const int64_t demand = queue_future(queue, r) + queue->asked.of[r];
+    const int64_t demand = demand_of(queue, r);
     const int64_t guarantee = queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0;
 
     return guarantee < demand ? guarantee : demand;
@@ -67,7 +74,7 @@ static struct share_child child_of(const struct queue *queue, int r)
     return (struct share_child){
         .guarantee = queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
         .limit = queue->limit.of[r] < bound ? queue->limit.of[r] : bound,
-        .demand = in_tree ? queue_future(queue, r) + queue->asked.of[r] : 0,
+        .demand = in_tree ? demand_of(queue, r) : 0,
         .weight = queue->weight,
     };
 }
@@ -130,10 +137,24 @@ void entitle(struct core *core)
     (void)entitle_all(core);
 }
 
+bool entitled_to_hold(struct core *core, const struct standing *at, uint32_t queue,
+                      const struct amounts *asks, const struct amounts *holds)
+{
+    bool entitled;
+
+    queues_book(&core->queues, at, BOOK_ASKED, asks, -1, core->now_us);
+    queues_book(&core->queues, at, BOOK_ASKED, holds, 1, core->now_us);
+    (void)entitle_all(core);
+    entitled = queue_is_entitled(&core->queues.rows[queue], holds);
+    queues_book(&core->queues, at, BOOK_ASKED, holds, -1, core->now_us);
+    queues_book(&core->queues, at, BOOK_ASKED, asks, 1, core->now_us);
+    (void)entitle_all(core);
+    return entitled;
+}
+
 bool entitle_again(struct core *core)
 {
-    return core->queues.books && core->entitle.changes != core->queues.changes &&
-           entitle_all(core);
+    return core->queues.books && core->entitle.changes != core->queues.changes && entitle_all(core);
 }
 
 /* ---- asking ---- */

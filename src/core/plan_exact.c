@@ -76,7 +76,7 @@ static bool place(struct plan *p)
         return false;
     for (uint32_t i = mark; i < p->core->trial.count; i++)
         vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
-    return true;
+    return plan_is_entitled(p);
 }
 
 /* Is the gang placed once these have left? Otherwise all is as before. */

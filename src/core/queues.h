@@ -33,12 +33,13 @@ enum queue_kind {
 
 struct queue {
     enum queue_kind kind;
-    bool fair;        /* its children go by share; otherwise their jobs by their keys */
-    bool by_user;     /* a configured leaf: its jobs stand in rows of their users */
-    bool guaranteed;  /* its guarantee names a resource */
-    uint32_t name;    /* name id: of the queue, or of the user; of "" for the root */
-    uint32_t parent;  /* QUEUE_NONE for the root */
-    uint32_t orderer; /* row of core.orderers: the order of the jobs in it */
+    bool fair;             /* its children go by share; otherwise their jobs by their keys */
+    bool by_user;          /* a configured leaf: its jobs stand in rows of their users */
+    bool guaranteed;       /* its guarantee names a resource */
+    bool child_guaranteed; /* that of some queue right below it does */
+    uint32_t name;         /* name id: of the queue, or of the user; of "" for the root */
+    uint32_t parent;       /* QUEUE_NONE for the root */
+    uint32_t orderer;      /* row of core.orderers: the order of the jobs in it */
     uint32_t children;
     uint32_t weight;
     struct amounts guarantee; /* AMOUNT_NONE: not named */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rules_books.c - rule 9: what the books of queues and classes say is what jobs and tasks add up to.
+/* rules_books.c - rule 9: what the books of queues and classes say is what jobs and tasks add up
+ * to.
  *
  * Sums are made for the rows where jobs stand, and then carried up the tree, which is not how the
  * books are kept: these follow each change along one path. */

@@ -97,16 +97,15 @@ static void check_decisions(const struct bed *bed, struct counts *counts)
 static void check_limits(const struct core *core, const struct decisions *out)
 {
     for (uint32_t i = 0; i < out->count; i++) {
-        const uint32_t job =
-            out->items[i].type == DECISION_START ? out->items[i].job : ROW_NONE;
+        const uint32_t job = out->items[i].type == DECISION_START ? out->items[i].job : ROW_NONE;
         uint32_t row = job != ROW_NONE ? core_job(core, job)->at.leaf : QUEUE_NONE;
 
         for (; row != QUEUE_NONE && core->queues.books; row = core->queues.rows[row].parent)
             for (int r = 0; r < RES_COUNT; r++)
-                assert_true(core->queues.rows[row].used.of[r] <=
-                                core->queues.rows[row].limit.of[r] ||
-                            task_amounts(core, core_task(core, core_job(core, job)->task_first))
-                                    .of[r] == 0);
+                assert_true(
+                    core->queues.rows[row].used.of[r] <= core->queues.rows[row].limit.of[r] ||
+                    task_amounts(core, core_task(core, core_job(core, job)->task_first)).of[r] ==
+                        0);
     }
 }
 

@@ -12,6 +12,7 @@ struct play {
     uint32_t shapes; /* of the pool below that are asked for */
     bool one_group;  /* jobs of one group only, which need all of their tasks */
     bool one_queue;  /* no configuration, and one class, so that nothing but room keeps jobs */
+    bool whole_gpus; /* that are all alike: what is asked for is what is held, on any node */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
     const struct order_policy *const *orders; /* [order_count] that queues are given, or NULL */
@@ -59,7 +60,9 @@ static inline struct group_spec play_group(struct play *play)
         {.tasks = 1, .gpus = 9},
     };
     const uint32_t count = sizeof pool / sizeof pool[0];
-    struct group_spec group = pool[play_below(play, count < play->shapes ? count : play->shapes)];
+    struct group_spec group = pool[play_below(play, play->whole_gpus       ? 3
+                                                    : count < play->shapes ? count
+                                                                           : play->shapes)];
 
     if (group.gpus != 2 && play_below(play, 4) == 0)
         group.tasks = 1 + play_below(play, 4);
@@ -185,10 +188,8 @@ static inline const char *play_order(struct play *play)
 static inline void play_queue(struct play *play, const char *name, const char *parent, bool leaf,
                               struct queue_spec *out)
 {
-    *out = (struct queue_spec){.name = name,
-                               .parent = parent,
-                               .order = play_order(play),
-                               .weight = play_below(play, 4)};
+    *out = (struct queue_spec){
+        .name = name, .parent = parent, .order = play_order(play), .weight = play_below(play, 4)};
     play_amounts(play, 3, out->guarantee);
     play_amounts(play, 4, out->limit);
     play_amounts(play, 6, out->borrow);
@@ -204,8 +205,8 @@ static inline void play_queue(struct play *play, const char *name, const char *p
 
 static inline void play_queues(struct play *play, struct rules_spec *rules)
 {
-    static const char *const inner[] = {"x", "y", "z"}, *const leaves[] = {"0", "1", "2", "3",
-                                                                            "4", "5"};
+    static const char *const inner[] = {"x", "y", "z"}, *const leaves[] = {"0", "1", "2",
+                                                                           "3", "4", "5"};
     const uint32_t above = play_below(play, 4);
     uint32_t count = 0;
 
@@ -267,6 +268,8 @@ static inline void play_node(struct play *play, struct event *out)
                                    .memory_bytes = 16 * GB,
                                    .labels = play->labels,
                                    .label_count = play_below(play, 3) == 0};
+    if (play->whole_gpus)
+        out->node.gpu_memory_bytes = 0;
 }
 
 /* Nodes come back more often than they go. */

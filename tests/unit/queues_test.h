@@ -4,7 +4,10 @@
 #include "core/impl.h"
 #include "unit/core_test.h"
 
-#define UNBOUNDED {AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE}
+#define UNBOUNDED                                                                                  \
+    {                                                                                              \
+        AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE                                         \
+    }
 
 /* A queue without any bound. */
 static inline struct queue_spec queue(const char *name, const char *parent)
@@ -70,8 +73,7 @@ static inline struct event job_of(const struct of_user *of, struct group_spec *g
                                   struct job_layout_spec *layout)
 {
     *group = (struct group_spec){.tasks = of->tasks > 0 ? of->tasks : 1, .gpus = of->gpus};
-    *layout =
-        (struct job_layout_spec){.groups = group, .group_count = 1, .slowdown_ppm = 1000000};
+    *layout = (struct job_layout_spec){.groups = group, .group_count = 1, .slowdown_ppm = 1000000};
     return (struct event){.type = EVENT_JOB_SUBMITTED,
                           .job = {.id = of->id,
                                   .queue = of->queue != NULL ? of->queue : "",
