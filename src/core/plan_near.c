@@ -402,7 +402,7 @@ static bool try_layout(struct near *n, uint32_t layout)
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        places_are_admitted(p)) {
+        places_are_admitted(p) && plan_is_entitled(p)) {
         put_back_unneeded(p);
         return true;
     }

@@ -62,8 +62,10 @@ static uint32_t row_add(struct queues *q, const struct queue *queue)
 {
     vec_reserve(q->rows, q->cap, q->count + 1);
     q->rows[q->count] = *queue;
-    if (queue->parent != QUEUE_NONE)
+    if (queue->parent != QUEUE_NONE) {
         q->rows[queue->parent].children++;
+        q->rows[queue->parent].child_guaranteed |= queue->guaranteed;
+    }
     return q->count++;
 }
 
@@ -182,6 +184,7 @@ void queues_book(struct queues *q, const struct standing *at, enum queue_book bo
 {
     if (!q->books)
         return;
+    q->changes += book != BOOK_LEAVING;
     for_each_row(q, at, i)
     {
         struct queue *row = &q->rows[i];
@@ -387,11 +390,13 @@ static void queue_loaded(struct queues *q, uint32_t row, struct tape *t)
         tape_fail(t, "queue row %u: is out of place", row);
         return;
     }
-    if (in_tree)
-        q->rows[queue->parent].children++;
     for (int r = 0; r < RES_COUNT; r++) {
         q->lend_bounded = q->lend_bounded || queue->lend.of[r] != AMOUNT_NONE;
         queue->guaranteed = queue->guaranteed || queue->guarantee.of[r] != AMOUNT_NONE;
+    }
+    if (in_tree) {
+        q->rows[queue->parent].children++;
+        q->rows[queue->parent].child_guaranteed |= queue->guaranteed;
     }
     if (row == QUEUE_ROOT)
         return;
