@@ -114,7 +114,7 @@ int world_apply(struct world *world, const struct event *event, struct err *err)
 
     if (rc < 0 || world->writer == NULL)
         return rc;
-    return event_writer_put(world->writer, event, err);
+    return event_writer_put(world->writer, event, err) < 0 ? -EIO : 0; /* not the core's no */
 }
 
 static int check_step(struct world *world, struct err *err)
