@@ -329,6 +329,7 @@ static int open_world(struct sc *sc, struct err *err)
     int rc = world_open(&sc->world, &sc->scn->config, sc->options->events, err);
 
     sc->world.check_all = true;
+    sc->world.watch = sc->options->watch;
     if (rc == 0 && sc->scn->config.rules_stated)
         rc = world_apply(&sc->world, &event, err);
     for (uint32_t i = 0; i < sc->scn->cluster.node_count && rc == 0; i++) {

@@ -9,6 +9,7 @@
 #include "wire/scn.h"
 
 struct err;
+struct world_watch;
 
 #define SCENARIO_LOG_BYTES_MAX ((size_t)64 << 20)
 
@@ -22,6 +23,7 @@ struct scenario_result {
 struct scenario_options {
     bool restart_each_step; /* the core is taken from a copy after every step */
     const char *events;     /* a file for `berth replay`, or NULL */
+    const struct world_watch *watch; /* looks on, or NULL */
 };
 
 /* One run. 0 and *out filled, also when something does not hold; or a negative errno: the core does

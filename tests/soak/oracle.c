@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* oracle.c - what is checked when. */
+#include "soak/oracle.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "core/impl.h"
+
+void broken(const struct oracle *o, const char *check, const char *fmt, ...)
+{
+    char *out = o->counts->broken;
+    int used = snprintf(out, SOAK_TEXT_MAX, "%s: at %.6gs: ", check,
+                        (double)o->model.now_us / 1000000);
+    va_list args;
+
+    va_start(args, fmt);
+    (void)vsnprintf(out + used, SOAK_TEXT_MAX - (size_t)used, fmt, args);
+    va_end(args);
+    _exit(SOAK_EXIT_BROKEN);
+}
+
+uint32_t oracle_node_row(const struct oracle *o, uint32_t node)
+{
+    const struct core *core = o->world->core;
+    const uint32_t name = names_find(&core->names, o->model.nodes[node].spec.name);
+    uint32_t row;
+
+    return name != NAMES_NONE && map_find(&core->node_by_name, name, &row) ? row : ROW_NONE;
+}
+
+/* ---- facts ---- */
+
+static void telling(void *context, const struct world *world, const struct event *event)
+{
+    struct oracle *o = context;
+
+    o->world = world;
+    copy_telling(o, event);
+}
+
+static void told(void *context, const struct world *world, const struct event *event, int rc)
+{
+    struct oracle *o = context;
+
+    o->world = world;
+    o->counts->events++;
+    o->counts->refused += rc < 0;
+    o->counts->not_yet += rc == -ENOTSUP;
+    if (rc >= 0)
+        model_told(&o->model, world->core, event);
+    check_books(o);
+    copy_told(o, event, rc);
+}
+
+/* ---- steps ---- */
+
+static void stepping(void *context, const struct world *world, int64_t now_us)
+{
+    struct oracle *o = context;
+    struct model *m = &o->model;
+
+    o->world = world;
+    m->now_us = now_us > m->now_us ? now_us : m->now_us;
+    vec_reserve(o->states, o->state_cap, m->job_count);
+    vec_reserve(o->claimed, o->claimed_cap, m->job_count);
+    for (uint32_t i = 0; i < m->job_count; i++) {
+        o->states[i] = m->jobs[i].state;
+        o->claimed[i] = m->jobs[i].claims;
+    }
+    copy_stepping(o);
+}
+
+/* Once a step, one start or one stop of a job; what is shrunk may be so more than once. */
+static void check_once(const struct oracle *o, const struct decisions *d, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (d->items[k].job_id == d->items[i].job_id && d->items[k].type == d->items[i].type &&
+            d->items[i].type != DECISION_NOTE && d->items[i].mode != STOP_SHRINK)
+            broken(o, "once", "job %llu: is decided upon twice in one step",
+                   (unsigned long long)d->items[i].job_id);
+}
+
+static void check_decision(struct oracle *o, const struct decisions *d, uint32_t i)
+{
+    const struct decision *decision = &d->items[i];
+
+    check_once(o, d, i);
+    if (decision->type == DECISION_START) {
+        check_start(o, d, decision);
+    } else if (decision->type == DECISION_STOP) {
+        check_stop(o, decision);
+    } else if (decision->type == DECISION_REJECT) {
+        check_reject(o, decision);
+    } else if (decision->type == DECISION_RESERVE) {
+        check_reserve(o, decision);
+    }
+    model_decided(&o->model, o->world->core, d, i);
+    if (decision->type == DECISION_START)
+        check_limits(o, d, decision);
+    else if (decision->type == DECISION_STOP && decision->for_job != JOB_NONE)
+        check_needed(o, decision);
+}
+
+static void count(struct oracle *o, const struct decisions *d)
+{
+    o->quiet = true;
+    o->counts->steps++;
+    for (uint32_t i = 0; i < d->count; i++) {
+        const bool stop = d->items[i].type == DECISION_STOP;
+
+        o->counts->starts += d->items[i].type == DECISION_START;
+        o->counts->stops += stop;
+        o->counts->evictions += stop && d->items[i].reason == REASON_GIVES_WAY;
+        o->quiet &= !stop && d->items[i].type != DECISION_START;
+    }
+}
+
+static void stepped(void *context, const struct world *world, int rc, const struct err *err)
+{
+    struct oracle *o = context;
+    const struct decisions *d = &world->decisions;
+
+    o->world = world;
+    if (rc < 0)
+        broken(o, "rules", "%s", err != NULL ? err->text : "broken");
+    count(o, d);
+    /* What a step does by itself, a node that was silent for too long, comes first. */
+    model_adopt(&o->model, world->core, false);
+    for (uint32_t i = 0; i < d->count; i++)
+        check_decision(o, d, i);
+    model_adopt(&o->model, world->core, false);
+    check_books(o);
+    check_claims(o);
+    check_waiting(o);
+    check_in_line(o, d);
+    copy_stepped(o);
+}
+
+/* ---- the beginning and the end ---- */
+
+void oracle_init(struct oracle *o, uint64_t seed, bool fifo, struct soak_counts *counts)
+{
+    *o = (struct oracle){.counts = counts, .fifo = fifo};
+    rng_init(&o->rng, seed);
+    decisions_init(&o->shadow_out);
+}
+
+void oracle_done(struct oracle *o)
+{
+    for (uint32_t i = 0; i < o->model.job_count; i++)
+        o->counts->ends += o->model.jobs[i].state == M_OVER;
+    model_done(&o->model);
+    core_free(o->shadow);
+    decisions_done(&o->shadow_out);
+    mem_free(o->states);
+    mem_free(o->claimed);
+}
+
+struct world_watch oracle_watch(struct oracle *o)
+{
+    return (struct world_watch){.context = o,
+                                .telling = telling,
+                                .told = told,
+                                .stepping = stepping,
+                                .stepped = stepped};
+}
