@@ -274,43 +274,41 @@ static void put_back_unneeded(struct plan *p)
     }
 }
 
-/* What the trial took so far is where the gang goes. */
-static void note_places(struct plan *p, uint32_t mark)
+/* The next task of the gang; what the trial took last is where it goes. What it took before may be
+ * of a job that was put back. */
+static bool place_next(struct plan *p, uint32_t shape_id, uint32_t slot)
 {
-    for (uint32_t i = mark; i < p->core->trial.count; i++)
-        if (!p->core->trial.log[i].given)
-            vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
+    if (!place_task(p->core, shape_id, slot))
+        return false;
+    vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[p->core->trial.count - 1]);
+    return true;
 }
 
 /* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
-static void hide_nodes(struct core *core, uint32_t mark)
+static void hide_nodes(const struct plan *p)
 {
-    for (uint32_t i = mark; i < core->trial.count; i++)
-        if (!core->trial.log[i].given)
-            index_remove(&core->index, &core->nodes, core->trial.log[i].node);
+    for (uint32_t i = 0; i < p->place_count; i++)
+        index_remove(&p->core->index, &p->core->nodes, p->places[i].node);
 }
 
 static bool place_all(struct plan *p, const struct layout *layout)
 {
-    const uint32_t mark = trial_mark(&p->core->trial);
-
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group group = p->core->shapes.groups[layout->first_group + g];
 
         for (uint32_t i = 0; i < group.tasks; i++) {
             if (layout->apart)
-                hide_nodes(p->core, mark);
-            if (place_task(p->core, group.shape, i))
+                hide_nodes(p);
+            if (place_next(p, group.shape, i))
                 continue;
             if (!make_room(p, group.shape))
                 return false;
             if (layout->apart)
-                hide_nodes(p->core, mark); /* booking has shown them again */
-            if (!place_task(p->core, group.shape, i))
+                hide_nodes(p); /* booking has shown them again */
+            if (!place_next(p, group.shape, i))
                 return false;
         }
     }
-    note_places(p, mark);
     put_back_unneeded(p);
     return true;
 }

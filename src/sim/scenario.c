@@ -137,8 +137,9 @@ static int join_nodes(struct sc *sc, const struct node_spec *nodes, uint32_t cou
     for (uint32_t i = 0; i < count && rc >= 0; i++) {
         const struct event event = {.type = EVENT_NODE_UPSERTED, .node = nodes[i]};
 
-        sc_know_node(sc, &nodes[i]);
         rc = sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
+        if (rc == 0) /* else it stays as it was described before */
+            sc_know_node(sc, &nodes[i]);
     }
     return rc;
 }

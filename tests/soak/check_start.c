@@ -10,16 +10,22 @@ typedef unsigned long long ull;
 
 /* ---- where ---- */
 
+/* What it takes, it finds free: a node may hold more of something else than it has. */
 static void check_room(const struct oracle *o, const struct decision *start, uint32_t node,
-                       const struct m_sum *sum)
+                       const struct m_sum *taken)
 {
     const struct node_spec *spec = &o->model.nodes[node].spec;
+    struct m_sum sum;
 
-    if (sum->mcpu > spec->cpu_mcpu || sum->memory_bytes > spec->memory_bytes)
-        broken(o, "room", "job %llu: node %s has not so much CPU or memory free", (ull)start->job_id,
-               spec->name);
+    model_sum(&o->model, node, true, &sum);
+    if ((taken->mcpu > 0 && sum.mcpu + taken->mcpu > spec->cpu_mcpu) ||
+        (taken->memory_bytes > 0 && sum.memory_bytes + taken->memory_bytes > spec->memory_bytes))
+        broken(o, "room", "job %llu: node %s has not so much CPU or memory free",
+               (ull)start->job_id, spec->name);
     for (uint32_t i = 0; i < spec->gpus; i++)
-        if (sum->mgpu[i] > GPU_MGPU || sum->gpu_bytes[i] > spec->gpu_memory_bytes)
+        if ((taken->mgpu[i] > 0 && sum.mgpu[i] + taken->mgpu[i] > GPU_MGPU) ||
+            (taken->gpu_bytes[i] > 0 &&
+             sum.gpu_bytes[i] + taken->gpu_bytes[i] > spec->gpu_memory_bytes))
             broken(o, "room", "job %llu: GPU %u of node %s is not free", (ull)start->job_id, i,
                    spec->name);
 }
@@ -85,10 +91,8 @@ static void check_sums(const struct oracle *o, const struct m_job *job, const st
                        const struct decision *start)
 {
     for (uint32_t node = 0; node < o->model.node_count; node++) {
-        struct m_sum sum;
-        bool used = false;
+        struct m_sum taken = {0};
 
-        model_sum(&o->model, node, true, &sum);
         for (uint32_t i = 0; i < start->place_count; i++) {
             const struct task_place *place = &d->places[start->place_first + i];
             struct m_need need;
@@ -96,11 +100,9 @@ static void check_sums(const struct oracle *o, const struct m_job *job, const st
             if (strcmp(place->node_name, o->model.nodes[node].spec.name) != 0)
                 continue;
             (void)model_need(model_group(job, place->task), &o->model.nodes[node].spec, &need);
-            m_sum_add(&sum, &need, place->gpu_mask, 1);
-            used = true;
+            m_sum_add(&taken, &need, place->gpu_mask, 1);
         }
-        if (used)
-            check_room(o, start, node, &sum);
+        check_room(o, start, node, &taken);
     }
 }
 
