@@ -117,9 +117,24 @@ void check_books(struct oracle *o)
         check_node(o, node);
 }
 
+/* Room is kept for the whole of a job, or for none of it. */
+static void check_claim_whole(const struct oracle *o, const struct m_job *job)
+{
+    const struct core *core = o->world->core;
+    const struct job *row = core_job(core, core_find_job(core, ID(o, job)));
+    const uint32_t all = model_tasks(job), least = job->spec.tasks_min > 0 ? 1 : all;
+
+    if (row->task_first != ROW_NONE && (row->task_count > all || row->task_count < least))
+        broken(o, "claims", "job %llu: room is kept for %u of its %u tasks", ID(o, job),
+               row->task_count, all);
+}
+
 /* What is kept for a waiting job is free, or held by jobs that are leaving: nobody else got it. */
 void check_claims(struct oracle *o)
 {
+    for (uint32_t i = 0; i < o->model.job_count; i++)
+        if (o->model.jobs[i].state == M_WAITS)
+            check_claim_whole(o, &o->model.jobs[i]);
     for (uint32_t n = 0; n < o->model.node_count; n++) {
         const struct m_node *node = &o->model.nodes[n];
         struct m_sum held, claims;

@@ -37,6 +37,9 @@ static void check_victim(struct oracle *o, const struct m_job *job,
     if (other == NULL || other->state != M_WAITS)
         broken(o, "victim", "job %llu: gives way to job %llu, which does not wait",
                (ull)stop->job_id, (ull)stop->for_job);
+    if (other->claims && other->step != o->model.steps && other->upsets == o->model.upsets)
+        broken(o, "in vain", "job %llu: others left for it before, and it did not start",
+               (ull)stop->for_job);
     if (job->spec.fixed || (class != NULL && class->fixed))
         broken(o, "victim", "job %llu: never gives way, and is told to", (ull)stop->job_id);
     if (job->first_up_us >= 0 && o->model.now_us - job->first_up_us < least_us)

@@ -20,6 +20,8 @@ struct draw {
     int64_t at_ds, end_ds; /* tenths of a second: now, and when the last job arrives */
     bool takes;
     bool groups; /* the job that is drawn has groups that are not alike */
+    uint32_t ask; /* what the last job asked for, and of how many tasks */
+    uint32_t tasks;
 };
 
 static uint32_t below(struct draw *d, uint32_t n)
@@ -141,9 +143,13 @@ static void of_gpus(struct draw *d)
         "gpus=1 cpus=4",
     };
 
-    text_addf(d->out, " %s", asks[below(d, sizeof asks / sizeof asks[0])]);
-    if (one_in(d, 3))
-        text_addf(d->out, " tasks=%u", 1 + below(d, 5));
+    if (one_in(d, 2)) { /* else the same as the last one */
+        d->ask = below(d, sizeof asks / sizeof asks[0]);
+        d->tasks = one_in(d, 3) ? 1 + below(d, 5) : 1;
+    }
+    text_addf(d->out, " %s", asks[d->ask]);
+    if (d->tasks > 1)
+        text_addf(d->out, " tasks=%u", d->tasks);
 }
 
 static void what_it_asks(struct draw *d)
@@ -451,14 +457,14 @@ static void policies(struct draw *d)
 
 void draw_world(uint64_t seed, struct text *out)
 {
-    struct draw d = {.out = out};
+    struct draw d = {.out = out, .tasks = 1};
 
     rng_init(&d.rng, seed);
     d.on = rng_next(&d.rng) | (one_in(&d, 3) ? rng_next(&d.rng) : 0);
     d.nodes = one_in(&d, 12) ? 8 + below(&d, 12) : 1 + below(&d, 6);
     d.node_gpus_max = 1u << below(&d, 4);
     d.jobs = 3 + below(&d, JOBS_MAX_DRAWN);
-    d.runs_s = 2 + below(&d, 200);
+    d.runs_s = 2 + below(&d, one_in(&d, 3) ? 5000 : 200);
     d.takes = one_in(&d, 4);
     text_add(out, "assert starts >= 0\n");
     policies(&d);

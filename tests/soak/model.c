@@ -317,6 +317,7 @@ static void tell_job(struct model *m, const struct event *event)
         cancelled(job);
     else
         job->held = event->type == EVENT_JOB_HELD;
+    job->claims &= !job->held; /* what was kept for it is given back */
 }
 
 static void tell_node(struct model *m, const struct event *event)
@@ -407,6 +408,7 @@ static void stopped(struct model *m, struct m_job *job, const struct decision *s
     if (other != NULL) {
         other->claims = true;
         other->upsets = m->upsets;
+        other->step = m->steps;
     }
 }
 

@@ -33,7 +33,8 @@ struct m_job {
     struct m_task *tasks; /* [task_count] */
     uint32_t task_count, task_cap;
     uint64_t for_job;   /* STOPS: the job that it gives way to, JOB_NONE */
-    uint64_t upsets;    /* claims: model.upsets when the last one was told to stop */
+    uint64_t upsets;    /* claims: model.upsets when the last one was told to stop, */
+    uint64_t step;      /* and model.steps */
     int64_t started_us; /* when that was decided */
     int64_t first_up_us, all_up_us; /* when the first and the last task was heard to be up, or -1 */
     int64_t reserved_us;            /* when it starts at the latest, as last said, or -1 */
@@ -56,6 +57,7 @@ struct model {
     struct rules_spec rules; /* in force */
     bool ruled;              /* somebody stated rules */
     uint64_t upsets;         /* facts about nodes or rules so far */
+    uint64_t steps;
 };
 
 /* What one task takes on a node: of each of its GPUs, and of the node. */

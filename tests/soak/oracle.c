@@ -67,6 +67,7 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     struct model *m = &o->model;
 
     o->world = world;
+    m->steps++;
     m->now_us = now_us > m->now_us ? now_us : m->now_us;
     vec_reserve(o->states, o->state_cap, m->job_count);
     vec_reserve(o->claimed, o->claimed_cap, m->job_count);
