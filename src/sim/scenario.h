@@ -21,8 +21,8 @@ struct scenario_result {
 };
 
 struct scenario_options {
-    bool restart_each_step; /* the core is taken from a copy after every step */
-    const char *events;     /* a file for `berth replay`, or NULL */
+    bool restart_each_step;          /* the core is taken from a copy after every step */
+    const char *events;              /* a file for `berth replay`, or NULL */
     const struct world_watch *watch; /* looks on, or NULL */
 };
 

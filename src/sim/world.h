@@ -29,9 +29,9 @@ struct world_watch {
 
 struct world {
     struct core *core;
-    struct decisions decisions;  /* of the last step */
-    struct event_writer *writer; /* or NULL */
-    bool check_all;              /* all rules after every step */
+    struct decisions decisions;      /* of the last step */
+    struct event_writer *writer;     /* or NULL */
+    bool check_all;                  /* all rules after every step */
     const struct world_watch *watch; /* or NULL */
     uint64_t steps;
 };

@@ -82,8 +82,8 @@ static void read_last_words(FILE *words, struct attempt *out, int status)
     line[strcspn(line, "\n")] = '\0';
     (void)snprintf(out->what, sizeof out->what, "%s: %s (status %d)",
                    WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "endless"
-                   : strstr(line, "check failed")                      ? "check"
-                                                                       : "crash",
+                   : strstr(line, "check failed")                     ? "check"
+                                                                      : "crash",
                    line, status);
 }
 

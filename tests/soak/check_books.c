@@ -13,8 +13,8 @@ static const char *const state_words[] = {"unknown", "waiting", "on its GPUs", "
 
 static enum m_state core_state(const struct job *row)
 {
-    return row == NULL                 ? M_OVER
-           : row->state == JOB_PENDING ? M_WAITS
+    return row == NULL                  ? M_OVER
+           : row->state == JOB_PENDING  ? M_WAITS
            : row->state == JOB_STOPPING ? M_STOPS
                                         : M_HOLDS;
 }
@@ -97,8 +97,8 @@ static void check_node(const struct oracle *o, uint32_t node)
         broken(o, "books", "node %s: other GPUs are lost", name);
     if (row->held_mcpu != held.mcpu + claims.mcpu ||
         row->held_memory_bytes != held.memory_bytes + claims.memory_bytes)
-        broken(o, "books", "node %s: %lld mCPU and %lld bytes are held, jobs hold %lld and %lld", name,
-               (long long)row->held_mcpu, (long long)row->held_memory_bytes,
+        broken(o, "books", "node %s: %lld mCPU and %lld bytes are held, jobs hold %lld and %lld",
+               name, (long long)row->held_mcpu, (long long)row->held_memory_bytes,
                (long long)(held.mcpu + claims.mcpu),
                (long long)(held.memory_bytes + claims.memory_bytes));
     for (uint32_t i = 0; i < o->model.nodes[node].spec.gpus; i++)

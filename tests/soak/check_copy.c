@@ -12,10 +12,10 @@
 #include "soak/oracle.h"
 
 enum {
-    COPY_ONE_IN = 40,    /* steps that a copy begins at */
-    COPY_STEPS = 12,     /* that it goes on for */
-    DIGEST_ONE_IN = 8,   /* facts before which a digest is taken */
-    TWICE_ONE_IN = 16,   /* facts that a clone is told twice */
+    COPY_ONE_IN = 40,  /* steps that a copy begins at */
+    COPY_STEPS = 12,   /* that it goes on for */
+    DIGEST_ONE_IN = 8, /* facts before which a digest is taken */
+    TWICE_ONE_IN = 16, /* facts that a clone is told twice */
 };
 
 static bool one_in(struct oracle *o, uint64_t n)

@@ -80,8 +80,8 @@ static void check_whole(const struct oracle *o, const struct m_job *job, const s
         const uint32_t task = d->places[start->place_first + i].task;
 
         if (task >= all || bit_set_get(seen, task))
-            broken(o, "gang", "job %llu: task %u is started twice, or is none",
-                   (ull)start->job_id, task);
+            broken(o, "gang", "job %llu: task %u is started twice, or is none", (ull)start->job_id,
+                   task);
         bit_set_set(seen, task);
     }
 }
@@ -113,8 +113,8 @@ static bool is_met(const struct oracle *o, const struct job_after *after)
     const struct m_job *on =
         after->job_id <= o->model.job_count ? &o->model.jobs[after->job_id - 1] : NULL;
 
-    return on == NULL || (on->state == M_OVER && (after->end == AFTER_ANY ||
-                                                  on->ended_well == (after->end == AFTER_OK)));
+    return on == NULL || (on->state == M_OVER &&
+                          (after->end == AFTER_ANY || on->ended_well == (after->end == AFTER_OK)));
 }
 
 static void check_gates(const struct oracle *o, const struct m_job *job,
@@ -143,8 +143,8 @@ static void check_array(const struct oracle *o, const struct m_job *job,
                    strcmp(other->spec.user, job->spec.user) == 0;
     }
     if (running > job->spec.array_limit)
-        broken(o, "array", "job %llu: %u jobs of array %s run, the limit is %u",
-               (ull)start->job_id, running, job->spec.array, job->spec.array_limit);
+        broken(o, "array", "job %llu: %u jobs of array %s run, the limit is %u", (ull)start->job_id,
+               running, job->spec.array, job->spec.array_limit);
 }
 
 void check_start(struct oracle *o, const struct decisions *d, const struct decision *start)

@@ -23,8 +23,7 @@ static const struct class_spec *class_of(const struct oracle *o, const struct m_
 }
 
 /* A victim runs, may give way, has run for long enough, and makes room for a job that waits. */
-static void check_victim(struct oracle *o, const struct m_job *job,
-                         const struct decision *stop)
+static void check_victim(struct oracle *o, const struct m_job *job, const struct decision *stop)
 {
     const struct m_job *other = model_job(&o->model, stop->for_job);
     const struct class_spec *class = class_of(o, job);

@@ -67,8 +67,7 @@ static void check_no_room(const struct oracle *o, const struct m_job *job, ull i
 static bool is_in(const struct oracle *o, uint32_t i)
 {
     const uint32_t row = core_find_job(o->world->core, (uint64_t)i + 1);
-    const enum reason reason =
-        row != ROW_NONE ? core_job_reason(o->world->core, row) : REASON_NONE;
+    const enum reason reason = row != ROW_NONE ? core_job_reason(o->world->core, row) : REASON_NONE;
 
     return model_is_active(&o->model.jobs[i]) ||
            (o->model.jobs[i].state == M_WAITS && reason != REASON_HELD && reason != REASON_AFTER &&

@@ -16,10 +16,10 @@ struct draw {
     struct text *out;
     uint64_t on; /* bit i: entry i of the tables below is drawn in this world */
     uint32_t nodes, node_gpus_max, jobs, runs_s;
-    uint32_t job; /* that is drawn */
+    uint32_t job;          /* that is drawn */
     int64_t at_ds, end_ds; /* tenths of a second: now, and when the last job arrives */
     bool takes;
-    bool groups; /* the job that is drawn has groups that are not alike */
+    bool groups;  /* the job that is drawn has groups that are not alike */
     uint32_t ask; /* what the last job asked for, and of how many tasks */
     uint32_t tasks;
 };
@@ -285,9 +285,9 @@ static void with_saving(struct draw *d)
 }
 
 static void (*const job_fields[])(struct draw *) = {
-    with_selector, with_user,  with_ack,     with_death, with_failure, with_array,
-    with_after,    with_hold,  with_oracle,  with_takes, with_queue,   with_class,
-    with_limit,    with_retries, with_fewer, with_saving,
+    with_selector, with_user,    with_ack,    with_death,  with_failure, with_array,
+    with_after,    with_hold,    with_oracle, with_takes,  with_queue,   with_class,
+    with_limit,    with_retries, with_fewer,  with_saving,
 };
 enum { JOB_FIELDS = sizeof job_fields / sizeof job_fields[0] };
 
@@ -403,9 +403,9 @@ static void is_configured(struct draw *d)
 }
 
 static void (*const happenings[])(struct draw *) = {
-    of_user,        ends,           saves,           goes_astray, goes_astray,  gpu_breaks,
-    node_changes,   node_leaves,    node_is_silent,  node_is_drained, node_lists, starts_again,
-    is_configured,
+    of_user,    ends,         saves,         goes_astray,    goes_astray,
+    gpu_breaks, node_changes, node_leaves,   node_is_silent, node_is_drained,
+    node_lists, starts_again, is_configured,
 };
 enum { HAPPENINGS = sizeof happenings / sizeof happenings[0] };
 
@@ -444,11 +444,11 @@ static void the_end(struct draw *d)
 
 static void policies(struct draw *d)
 {
-    static const char *const placements[] = {"berth",   "bestfit", "clustering", "dotprod", "fgd",
-                                             "firstfit", "packing", "random",    "worstfit"};
-    static const char *const orders[] = {"fifo",     "fifo",    "fifo-strict", "las",
-                                         "tiresias", "srtf",    "srsf",        "gittins",
-                                         "predicted", "deadline", "fair",      "las"};
+    static const char *const placements[] = {"berth",    "bestfit", "clustering", "dotprod", "fgd",
+                                             "firstfit", "packing", "random",     "worstfit"};
+    static const char *const orders[] = {"fifo",      "fifo",     "fifo-strict", "las",
+                                         "tiresias",  "srtf",     "srsf",        "gittins",
+                                         "predicted", "deadline", "fair",        "las"};
 
     text_addf(d->out, "placement %s\n", placements[below(d, 9)]);
     text_addf(d->out, "order %s\n", orders[below(d, 12)]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - facts and decisions, kept as plainly as can be. */
-#include "core/view.h"
 #include "soak/model.h"
+#include "core/view.h"
 
 #include <string.h>
 
@@ -24,7 +24,7 @@ void model_done(struct model *m)
 struct m_job *model_job(struct model *m, uint64_t id)
 {
     return id >= 1 && id <= m->job_count && m->jobs[id - 1].state != M_UNKNOWN ? &m->jobs[id - 1]
-                                                                              : NULL;
+                                                                               : NULL;
 }
 
 uint32_t model_node(const struct model *m, const char *name)
@@ -217,8 +217,10 @@ static void task_started(struct model *m, struct m_job *job, const struct event 
         return;
     if (event->task.node[0] != '\0') {
         node = model_node(m, event->task.node);
-        if (node != task->node || event->task.gpu_mask != task->gpu_mask)
+        if (node != task->node || event->task.gpu_mask != task->gpu_mask) {
             m->nodes[node].surprised = true;
+            m->upsets++; /* it may have taken what was kept for others */
+        }
         task->node = node;
         task->gpu_mask = event->task.gpu_mask;
     }
@@ -442,9 +444,7 @@ void model_decided(struct model *m, const struct core *core, const struct decisi
 
 static enum m_state state_of(enum job_state state)
 {
-    return state == JOB_PENDING    ? M_WAITS
-           : state == JOB_STOPPING ? M_STOPS
-                                   : M_HOLDS;
+    return state == JOB_PENDING ? M_WAITS : state == JOB_STOPPING ? M_STOPS : M_HOLDS;
 }
 
 static void adopt_tasks(struct model *m, const struct core *core, struct m_job *job,

@@ -32,10 +32,10 @@ struct m_job {
     uint32_t run, layout;
     struct m_task *tasks; /* [task_count] */
     uint32_t task_count, task_cap;
-    uint64_t for_job;   /* STOPS: the job that it gives way to, JOB_NONE */
-    uint64_t upsets;    /* claims: model.upsets when the last one was told to stop, */
-    uint64_t step;      /* and model.steps */
-    int64_t started_us; /* when that was decided */
+    uint64_t for_job;               /* STOPS: the job that it gives way to, JOB_NONE */
+    uint64_t upsets;                /* claims: model.upsets when the last one was told to stop, */
+    uint64_t step;                  /* and model.steps */
+    int64_t started_us;             /* when that was decided */
     int64_t first_up_us, all_up_us; /* when the first and the last task was heard to be up, or -1 */
     int64_t reserved_us;            /* when it starts at the latest, as last said, or -1 */
     int64_t reserved_at_us;         /* when that was first said */
@@ -80,7 +80,7 @@ void model_told(struct model *m, const struct core *core, const struct event *ev
 /* A decision, after it was checked. */
 void model_decided(struct model *m, const struct core *core, const struct decisions *d, uint32_t i);
 
-struct m_job *model_job(struct model *m, uint64_t id);       /* NULL if not known */
+struct m_job *model_job(struct model *m, uint64_t id);        /* NULL if not known */
 uint32_t model_node(const struct model *m, const char *name); /* ROW_NONE if not known */
 const struct group_spec *model_group(const struct m_job *job, uint32_t task);
 uint32_t model_tasks(const struct m_job *job); /* of its layout */

@@ -16,8 +16,8 @@
 void broken(const struct oracle *o, const char *check, const char *fmt, ...)
 {
     char *out = o->counts->broken;
-    int used = snprintf(out, SOAK_TEXT_MAX, "%s: at %.6gs: ", check,
-                        (double)o->model.now_us / 1000000);
+    int used =
+        snprintf(out, SOAK_TEXT_MAX, "%s: at %.6gs: ", check, (double)o->model.now_us / 1000000);
     va_list args;
 
     va_start(args, fmt);
@@ -166,9 +166,6 @@ void oracle_done(struct oracle *o)
 
 struct world_watch oracle_watch(struct oracle *o)
 {
-    return (struct world_watch){.context = o,
-                                .telling = telling,
-                                .told = told,
-                                .stepping = stepping,
-                                .stepped = stepped};
+    return (struct world_watch){
+        .context = o, .telling = telling, .told = told, .stepping = stepping, .stepped = stepped};
 }

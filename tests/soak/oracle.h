@@ -18,8 +18,8 @@ struct oracle {
     struct model model;
     struct soak_counts *counts;
     const struct world *world;
-    bool fifo;   /* equal jobs start in the order of their submission */
-    bool quiet;  /* this step started and stopped nothing */
+    bool fifo;  /* equal jobs start in the order of their submission */
+    bool quiet; /* this step started and stopped nothing */
     struct rng rng;
     /* before the fact or step that is told next */
     uint64_t digest;
@@ -39,9 +39,8 @@ struct world_watch oracle_watch(struct oracle *o);
 
 /* Says it, and ends the process with SOAK_EXIT_BROKEN: what follows would only follow from it. */
 #define SOAK_EXIT_BROKEN 3
-__attribute__((format(printf, 3, 4))) _Noreturn void broken(const struct oracle *o,
-                                                            const char *check, const char *fmt,
-                                                            ...);
+__attribute__((format(printf, 3, 4))) _Noreturn void
+broken(const struct oracle *o, const char *check, const char *fmt, ...);
 
 /* The core's row of a node, ROW_NONE if it has none. */
 uint32_t oracle_node_row(const struct oracle *o, uint32_t node);
