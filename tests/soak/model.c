@@ -368,7 +368,11 @@ void model_told(struct model *m, const struct core *core, const struct event *ev
     default:
         break;
     }
-    model_adopt(m, core, event->type == EVENT_NODE_LISTED || event->type == EVENT_NODE_HEALTH);
+    model_adopt(m, core);
+    model_lose(m, core,
+               event->type == EVENT_NODE_LISTED   ? model_node(m, event->listed.node)
+               : event->type == EVENT_NODE_HEALTH ? model_node(m, event->node_health.node)
+                                                  : ROW_NONE);
 }
 
 /* ---- decisions ---- */
@@ -480,15 +484,48 @@ static void adopt(struct model *m, const struct core *core, struct m_job *job, u
     adopt_tasks(m, core, job, j);
 }
 
-void model_adopt(struct model *m, const struct core *core, bool all)
+void model_adopt(struct model *m, const struct core *core)
 {
     for (uint32_t i = 0; i < m->job_count; i++) {
         struct m_job *job = &m->jobs[i];
-        bool unsure = model_is_loose(job) || all;
 
-        for (uint32_t t = 0; t < job->task_count; t++)
-            unsure |= m->nodes[job->tasks[t].node].silent && !job->tasks[t].left;
-        if (unsure && job->state != M_UNKNOWN && job->state != M_OVER)
+        if (model_is_loose(job) && job->state != M_UNKNOWN && job->state != M_OVER)
             adopt(m, core, job, (uint64_t)i + 1);
+    }
+}
+
+/* The core's row of a task in this run, or NULL: it let go of it. */
+static const struct task *core_has(const struct core *core, const struct m_job *job, uint32_t index)
+{
+    const uint32_t at = core_find_job(core, job->spec.id);
+    const struct job *row = at != ROW_NONE ? core_job(core, at) : NULL;
+    const struct task *task;
+
+    if (row == NULL || row->state == JOB_PENDING || row->run != job->run ||
+        index >= row->task_count)
+        return NULL;
+    task = job_task(core, row, index);
+    return task->left ? NULL : task;
+}
+
+void model_lose(struct model *m, const struct core *core, uint32_t listed)
+{
+    for (uint32_t i = 0; i < m->job_count; i++) {
+        struct m_job *job = &m->jobs[i];
+
+        for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++) {
+            const uint32_t node = job->tasks[t].node;
+            const struct task *task;
+
+            if (job->tasks[t].left || (!m->nodes[node].silent && node != listed))
+                continue;
+            task = core_has(core, job, t);
+            if (task != NULL && task->started)
+                task_up(m, job, t);
+            if (task != NULL)
+                continue;
+            job->lost = true;
+            task_left(job, t);
+        }
     }
 }

@@ -89,7 +89,10 @@ bool model_is_active(const struct m_job *job); /* it holds something */
 /* Its end, or how many tasks it has, depends on rules that the model does not know: what the core
  * says is taken over. */
 bool model_is_loose(const struct m_job *job);
-void model_adopt(struct model *m, const struct core *core, bool all);
+void model_adopt(struct model *m, const struct core *core);
+/* Tasks on silent nodes, and on the one that was listed (or ROW_NONE), may be given up by the core at
+ * any time: they count as lost then. */
+void model_lose(struct model *m, const struct core *core, uint32_t listed);
 
 /* False if the node could never hold such a task, labels and models aside. */
 bool model_need(const struct group_spec *group, const struct node_spec *node, struct m_need *out);

@@ -133,10 +133,10 @@ static void stepped(void *context, const struct world *world, int rc, const stru
         broken(o, "rules", "%s", err != NULL ? err->text : "broken");
     count(o, d);
     /* What a step does by itself, a node that was silent for too long, comes first. */
-    model_adopt(&o->model, world->core, false);
+    model_lose(&o->model, world->core, ROW_NONE);
     for (uint32_t i = 0; i < d->count; i++)
         check_decision(o, d, i);
-    model_adopt(&o->model, world->core, false);
+    model_adopt(&o->model, world->core);
     check_books(o);
     check_claims(o);
     check_waiting(o);
