@@ -78,7 +78,7 @@ void oracle_claims(const struct oracle *o, uint32_t node, struct m_sum *out)
     }
 }
 
-static void check_node(const struct oracle *o, uint32_t node)
+static void check_node(struct oracle *o, uint32_t node)
 {
     const struct core *core = o->world->core;
     const char *name = o->model.nodes[node].spec.name;
@@ -93,6 +93,7 @@ static void check_node(const struct oracle *o, uint32_t node)
     row = &core->nodes.rows[at];
     model_sum(&o->model, node, true, &held);
     oracle_claims(o, node, &claims);
+    model_quarantine(&o->model, node, row->lost_mask);
     if (row->lost_mask != o->model.nodes[node].lost_mask)
         broken(o, "books", "node %s: other GPUs are lost", name);
     if (row->held_mcpu != held.mcpu + claims.mcpu ||

@@ -38,8 +38,8 @@ static void check_node_use(const struct oracle *o, const struct decision *start,
     if (n == NULL || !n->present)
         broken(o, "place", "job %llu: is started on %s, which is not there", (ull)start->job_id,
                place->node_name);
-    if (n->drained || n->silent)
-        broken(o, "place", "job %llu: is started on %s, which is drained or silent",
+    if (model_is_closed(&o->model, node))
+        broken(o, "place", "job %llu: is started on %s, which is drained, silent or stuck",
                (ull)start->job_id, place->node_name);
     if (place->gpu_mask & n->lost_mask)
         broken(o, "place", "job %llu: is started on a lost GPU of %s", (ull)start->job_id,

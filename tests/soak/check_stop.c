@@ -45,18 +45,34 @@ static void check_victim(struct oracle *o, const struct m_job *job, const struct
         broken(o, "victim", "job %llu: gives way before it ran for long enough", (ull)stop->job_id);
 }
 
+/* On a node that was silent for as long as makes it lost. */
+static bool is_on_lost_node(const struct oracle *o, const struct m_job *job)
+{
+    const int64_t silent_us = o->model.ruled ? o->model.rules.silent_us : 60000000;
+
+    for (uint32_t t = 0; t < job->task_count; t++) {
+        const struct m_node *node = &o->model.nodes[job->tasks[t].node];
+
+        if (node->silent && o->model.now_us >= node->silent_since_us + silent_us)
+            return true;
+    }
+    return false;
+}
+
 static void check_cause(const struct oracle *o, const struct m_job *job,
                         const struct decision *stop)
 {
     const bool true_cause = stop->reason == REASON_CANCELLED ? job->cancelled
                             : stop->reason == REASON_FAILED  ? job->failed
-                            : stop->reason == REASON_LOST    ? job->lost
+                            : stop->reason == REASON_LOST    ? job->lost || job->no_start || is_on_lost_node(o, job)
                                                              : true;
 
     if (!true_cause && !model_is_loose(job))
         broken(o, "cause", "job %llu: is stopped because it %s", (ull)stop->job_id,
                reason_text(stop->reason));
-    if (stop->mode == STOP_PREEMPT && (job->cancelled || (job->failed && !model_is_loose(job))))
+    if (stop->mode == STOP_PREEMPT &&
+        (job->cancelled || (job->failed && job->spec.retries == 0 && !job->no_start &&
+                            !model_is_loose(job))))
         broken(o, "cause", "job %llu: is over, and is to wait again", (ull)stop->job_id);
     if (stop->mode == STOP_CANCEL && !job->cancelled && !job->failed)
         broken(o, "cause", "job %llu: is to end, and nobody said so", (ull)stop->job_id);

@@ -19,7 +19,7 @@ static uint32_t tasks_that_fit(const struct oracle *o, const struct group_spec *
     struct m_need need;
     int64_t slots = 0, by_gpus, count = JOB_TASKS_MAX;
 
-    if (!n->present || n->drained || n->silent || !model_admits(group, &n->spec) ||
+    if (model_is_closed(&o->model, node) || !model_admits(group, &n->spec) ||
         !model_need(group, &n->spec, &need))
         return 0;
     model_sum(&o->model, node, true, &sum);

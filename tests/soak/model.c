@@ -42,8 +42,7 @@ bool model_is_active(const struct m_job *job)
 
 bool model_is_loose(const struct m_job *job)
 {
-    return job->spec.tasks_min > 0 || job->spec.service || job->spec.retries > 0 ||
-           job->spec.limit_us > 0;
+    return job->spec.tasks_min > 0 || job->spec.service;
 }
 
 /* ---- what tasks need ---- */
@@ -135,6 +134,54 @@ void model_sum(const struct model *m, uint32_t node, bool stopping, struct m_sum
     }
 }
 
+static void is_over(struct m_job *job, bool well)
+{
+    job->state = M_OVER;
+    job->ended_well = well;
+    job->task_count = 0;
+}
+
+/* ---- what only the core knows ---- */
+
+static enum m_state state_of(enum job_state state)
+{
+    return state == JOB_PENDING ? M_WAITS : state == JOB_STOPPING ? M_STOPS : M_HOLDS;
+}
+
+static void adopt_tasks(struct model *m, const struct core *core, struct m_job *job,
+                        const struct job *row)
+{
+    job->task_count = 0;
+    for (uint32_t i = 0; row->state != JOB_PENDING && i < row->task_count; i++) {
+        const struct task *task = job_task(core, row, i);
+        const char *node = names_text(&core->names, core->nodes.rows[task->node].name);
+        const struct m_task mine = {.node = model_node(m, node),
+                                    .gpu_mask = task->gpu_mask,
+                                    .started = task->started,
+                                    .left = task->left};
+
+        vec_push(job->tasks, job->task_count, job->task_cap, mine);
+    }
+}
+
+static void adopt(struct model *m, struct m_job *job)
+{
+    const struct core *core = m->core;
+    const uint32_t row = core_find_job(core, job->spec.id);
+    const struct job *j = row != ROW_NONE ? core_job(core, row) : NULL;
+
+    if (j == NULL) {
+        is_over(job, !job->failed && !job->cancelled && !job->lost);
+        return;
+    }
+    job->state = state_of(j->state);
+    job->lost = j->lost;
+    job->failed = j->failed;
+    job->preempted = j->preempted;
+    job->layout = j->layout;
+    adopt_tasks(m, core, job, j);
+}
+
 /* ---- jobs ---- */
 
 static void submitted(struct model *m, const struct job_spec *spec)
@@ -152,13 +199,6 @@ static void submitted(struct model *m, const struct job_spec *spec)
                           .reserved_at_us = -1};
 }
 
-static void is_over(struct m_job *job, bool well)
-{
-    job->state = M_OVER;
-    job->ended_well = well;
-    job->task_count = 0;
-}
-
 static void cancelled(struct m_job *job)
 {
     job->cancelled = true;
@@ -166,23 +206,46 @@ static void cancelled(struct m_job *job)
         is_over(job, false);
 }
 
-/* The last task has left. */
-static void all_left(struct m_job *job)
+static void waits_again(struct m_job *job)
 {
-    if (job->cancelled) {
+    job->state = M_WAITS;
+    job->failed = job->lost = job->preempted = false;
+    job->task_count = 0;
+    job->layout = 0;
+}
+
+/* It may have been started again by now, in the step that is looked at: not yet, to the model. */
+static void ask_end(struct model *m, struct m_job *job)
+{
+    if (core_find_job(m->core, job->spec.id) != ROW_NONE)
+        waits_again(job);
+    else
+        is_over(job, !job->failed && !job->lost);
+}
+
+/* Retries, GPUs on which nothing starts, and which of two causes counts, are the core's to say. */
+static bool may_end_either_way(const struct m_job *job)
+{
+    return model_is_loose(job) || job->spec.retries > 0 ||
+           (job->failed && (job->lost || job->no_start)) || (job->state == M_STOPS && job->lost);
+}
+
+/* The last task has left. */
+static void all_left(struct model *m, struct m_job *job)
+{
+    job->for_job = JOB_NONE;
+    if (job->cancelled || job->limited) {
         is_over(job, false);
+    } else if (may_end_either_way(job)) {
+        ask_end(m, job);
     } else if (job->lost || (job->preempted && job->failed)) {
-        job->state = M_WAITS;
-        job->failed = job->lost = job->preempted = false;
-        job->task_count = 0;
-        job->layout = 0;
+        waits_again(job);
     } else {
         is_over(job, !job->failed);
     }
-    job->for_job = JOB_NONE;
 }
 
-static void task_left(struct m_job *job, uint32_t index)
+static void task_left(struct model *m, struct m_job *job, uint32_t index)
 {
     bool any = false;
 
@@ -190,7 +253,7 @@ static void task_left(struct m_job *job, uint32_t index)
     for (uint32_t i = 0; i < job->task_count; i++)
         any |= !job->tasks[i].left;
     if (!any)
-        all_left(job);
+        all_left(m, job);
 }
 
 static void task_up(struct model *m, struct m_job *job, uint32_t index)
@@ -227,6 +290,15 @@ static void task_started(struct model *m, struct m_job *job, const struct event 
     task_up(m, job, event->task.task);
 }
 
+static void failed_to_start(struct model *m, struct m_job *job, uint32_t index)
+{
+    const struct m_task *task = &job->tasks[index];
+
+    job->no_start = true;
+    for (uint64_t left = task->gpu_mask; left != 0; left = mask_drop_lowest(left))
+        m->nodes[task->node].failed_starts[mask_lowest(left)]++;
+}
+
 static void task_told(struct model *m, const struct event *event)
 {
     struct m_job *job = model_job(m, event->task.job_id);
@@ -238,11 +310,14 @@ static void task_told(struct model *m, const struct event *event)
     if (event->type == EVENT_TASK_STARTED) {
         task_started(m, job, event);
     } else if (!job->tasks[index].left) {
+        if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 &&
+            !job->tasks[index].started)
+            failed_to_start(m, job, index);
         if (event->type == EVENT_TASK_EXITED)
             task_up(m, job, index);
         job->failed |= event->type == EVENT_TASK_EXITED && event->task.exit_code != 0;
         job->lost |= event->type == EVENT_TASK_LOST;
-        task_left(job, index);
+        task_left(m, job, index);
     }
 }
 
@@ -270,14 +345,16 @@ static void node_removed(struct model *m, const char *name)
         for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++)
             if (job->tasks[t].node == node && !job->tasks[t].left) {
                 job->lost = true;
-                task_left(job, t);
+                task_left(m, job, t);
             }
     }
     m->nodes[node] = (struct m_node){.spec = m->nodes[node].spec};
 }
 
-static void node_health(struct m_node *node, enum node_health health)
+static void node_health(struct m_node *node, enum node_health health, int64_t now_us)
 {
+    if (health == NODE_SILENT && !node->silent)
+        node->silent_since_us = now_us;
     node->drained = health == NODE_DRAINED || (node->drained && health != NODE_UNDRAINED);
     node->silent = health == NODE_SILENT || (node->silent && health != NODE_HEARD);
 }
@@ -286,6 +363,7 @@ static void gpu_health(struct model *m, const struct event *event)
 {
     struct m_node *node = &m->nodes[model_node(m, event->gpu.node)];
 
+    node->failed_starts[event->gpu.gpu] = 0;
     if (event->gpu.health == GPU_LOST)
         node->lost_mask |= mask_bit(event->gpu.gpu);
     else
@@ -332,10 +410,11 @@ static void tell_node(struct model *m, const struct event *event)
     else if (event->type == EVENT_GPU_HEALTH)
         gpu_health(m, event);
     else if (event->type == EVENT_NODE_HEALTH)
-        node_health(&m->nodes[model_node(m, event->node_health.node)], event->node_health.health);
+        node_health(&m->nodes[model_node(m, event->node_health.node)], event->node_health.health,
+                    m->now_us);
 }
 
-void model_told(struct model *m, const struct core *core, const struct event *event)
+void model_told(struct model *m, const struct event *event)
 {
     m->now_us = event->at_us > m->now_us ? event->at_us : m->now_us;
     switch (event->type) {
@@ -368,11 +447,37 @@ void model_told(struct model *m, const struct core *core, const struct event *ev
     default:
         break;
     }
-    model_adopt(m, core);
-    model_lose(m, core,
+    model_adopt(m);
+    model_lose(m,
                event->type == EVENT_NODE_LISTED   ? model_node(m, event->listed.node)
                : event->type == EVENT_NODE_HEALTH ? model_node(m, event->node_health.node)
-                                                  : ROW_NONE);
+                                                  : ROW_NONE,
+               false);
+}
+
+void model_quarantine(struct model *m, uint32_t node, uint64_t core_mask)
+{
+    struct m_node *n = &m->nodes[node];
+
+    for (uint64_t left = core_mask & ~n->lost_mask; left != 0; left = mask_drop_lowest(left))
+        if (n->failed_starts[mask_lowest(left)] >= FAILED_STARTS_LEAST) {
+            n->lost_mask |= mask_bit(mask_lowest(left));
+            m->upsets++;
+        }
+}
+
+bool model_is_closed(const struct model *m, uint32_t node)
+{
+    const struct m_node *n = &m->nodes[node];
+
+    for (uint32_t i = 0; i < m->job_count; i++)
+        for (uint32_t t = 0; model_is_active(&m->jobs[i]) && t < m->jobs[i].task_count; t++) {
+            const struct m_task *task = &m->jobs[i].tasks[t];
+
+            if (task->attended && !task->left && task->node == node)
+                return true;
+        }
+    return !n->present || n->drained || n->silent;
 }
 
 /* ---- decisions ---- */
@@ -388,6 +493,7 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
         job->layout = start->layout;
         job->task_count = 0;
         job->started_us = m->now_us;
+        job->no_start = false;
         job->first_up_us = job->all_up_us = job->reserved_us = job->reserved_at_us = -1;
         job->claims = false;
     }
@@ -410,6 +516,7 @@ static void stopped(struct model *m, struct m_job *job, const struct decision *s
         return;
     job->state = M_STOPS;
     job->preempted = stop->mode == STOP_PREEMPT;
+    job->limited = stop->mode == STOP_LIMIT;
     job->for_job = stop->for_job;
     if (other != NULL) {
         other->claims = true;
@@ -427,11 +534,21 @@ static void reserved(struct model *m, struct m_job *job, const struct decision *
         job->reserved_at_us = -1;
 }
 
-void model_decided(struct model *m, const struct core *core, const struct decisions *d, uint32_t i)
+static void attended(struct model *m, struct m_job *job, const struct decisions *d, uint32_t i)
+{
+    m->upsets++;
+    for (uint32_t k = 0; k < d->items[i].place_count; k++) {
+        const uint32_t task = d->places[d->items[i].place_first + k].task;
+
+        if (task < job->task_count)
+            job->tasks[task].attended = true;
+    }
+}
+
+void model_decided(struct model *m, const struct decisions *d, uint32_t i)
 {
     struct m_job *job = model_job(m, d->items[i].job_id);
 
-    (void)core;
     if (job == NULL)
         return;
     if (d->items[i].type == DECISION_START)
@@ -442,55 +559,19 @@ void model_decided(struct model *m, const struct core *core, const struct decisi
         is_over(job, false);
     else if (d->items[i].type == DECISION_RESERVE)
         reserved(m, job, &d->items[i]);
+    else if (d->items[i].type == DECISION_ATTEND)
+        attended(m, job, d, i);
 }
 
-/* ---- what only the core knows ---- */
+/* ---- what only the core knows, all jobs ---- */
 
-static enum m_state state_of(enum job_state state)
-{
-    return state == JOB_PENDING ? M_WAITS : state == JOB_STOPPING ? M_STOPS : M_HOLDS;
-}
-
-static void adopt_tasks(struct model *m, const struct core *core, struct m_job *job,
-                        const struct job *row)
-{
-    job->task_count = 0;
-    for (uint32_t i = 0; row->state != JOB_PENDING && i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const char *node = names_text(&core->names, core->nodes.rows[task->node].name);
-        const struct m_task mine = {.node = model_node(m, node),
-                                    .gpu_mask = task->gpu_mask,
-                                    .started = task->started,
-                                    .left = task->left};
-
-        vec_push(job->tasks, job->task_count, job->task_cap, mine);
-    }
-}
-
-static void adopt(struct model *m, const struct core *core, struct m_job *job, uint64_t id)
-{
-    const uint32_t row = core_find_job(core, id);
-    const struct job *j = row != ROW_NONE ? core_job(core, row) : NULL;
-
-    if (j == NULL) {
-        is_over(job, !job->failed && !job->cancelled && !job->lost);
-        return;
-    }
-    job->state = state_of(j->state);
-    job->lost = j->lost;
-    job->failed = j->failed;
-    job->preempted = j->preempted;
-    job->layout = j->layout;
-    adopt_tasks(m, core, job, j);
-}
-
-void model_adopt(struct model *m, const struct core *core)
+void model_adopt(struct model *m)
 {
     for (uint32_t i = 0; i < m->job_count; i++) {
         struct m_job *job = &m->jobs[i];
 
         if (model_is_loose(job) && job->state != M_UNKNOWN && job->state != M_OVER)
-            adopt(m, core, job, (uint64_t)i + 1);
+            adopt(m, job);
     }
 }
 
@@ -508,24 +589,25 @@ static const struct task *core_has(const struct core *core, const struct m_job *
     return task->left ? NULL : task;
 }
 
-void model_lose(struct model *m, const struct core *core, uint32_t listed)
+void model_lose(struct model *m, uint32_t listed, bool told)
 {
     for (uint32_t i = 0; i < m->job_count; i++) {
         struct m_job *job = &m->jobs[i];
 
-        for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++) {
+        for (uint32_t t = 0;
+             (job->state == M_STOPS || (job->state == M_HOLDS && !told)) && t < job->task_count; t++) {
             const uint32_t node = job->tasks[t].node;
             const struct task *task;
 
             if (job->tasks[t].left || (!m->nodes[node].silent && node != listed))
                 continue;
-            task = core_has(core, job, t);
+            task = core_has(m->core, job, t);
             if (task != NULL && task->started)
                 task_up(m, job, t);
             if (task != NULL)
                 continue;
             job->lost = true;
-            task_left(job, t);
+            task_left(m, job, t);
         }
     }
 }

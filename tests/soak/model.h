@@ -21,12 +21,14 @@ struct m_task {
     uint32_t node; /* of model.nodes */
     uint64_t gpu_mask;
     bool started, left;
+    bool attended; /* it should be long gone: its node gets no new work until it is */
 };
 
 struct m_job {
     struct job_spec spec;
     enum m_state state;
-    bool held, cancelled, failed, lost, preempted;
+    bool held, cancelled, failed, lost, preempted, limited;
+    bool no_start; /* a task ended before it was up: perhaps its GPU is to blame */
     bool ended_well; /* OVER: each task ended with 0 */
     bool claims;     /* others were told to stop for it, and it has not started since */
     uint32_t run, layout;
@@ -44,11 +46,14 @@ struct m_job {
 struct m_node {
     struct node_spec spec;
     bool present, drained, silent;
+    int64_t silent_since_us;
     bool surprised; /* a task took something else than it was told; until nothing runs there */
     uint64_t lost_mask;
+    uint32_t failed_starts[NODE_GPUS_MAX]; /* of each GPU, since it was said to be healthy */
 };
 
 struct model {
+    const struct core *core; /* to ask what only it can know */
     int64_t now_us;
     struct m_job *jobs; /* [job_count] by id - 1 */
     uint32_t job_count, job_cap;
@@ -76,9 +81,9 @@ struct m_sum {
 void model_done(struct model *m);
 
 /* A fact that the core took. */
-void model_told(struct model *m, const struct core *core, const struct event *event);
+void model_told(struct model *m, const struct event *event);
 /* A decision, after it was checked. */
-void model_decided(struct model *m, const struct core *core, const struct decisions *d, uint32_t i);
+void model_decided(struct model *m, const struct decisions *d, uint32_t i);
 
 struct m_job *model_job(struct model *m, uint64_t id);        /* NULL if not known */
 uint32_t model_node(const struct model *m, const char *name); /* ROW_NONE if not known */
@@ -86,13 +91,17 @@ const struct group_spec *model_group(const struct m_job *job, uint32_t task);
 uint32_t model_tasks(const struct m_job *job); /* of its layout */
 bool model_is_active(const struct m_job *job); /* it holds something */
 
-/* Its end, or how many tasks it has, depends on rules that the model does not know: what the core
- * says is taken over. */
+/* How many tasks it has is not for the model to know: what the core says is taken over. */
 bool model_is_loose(const struct m_job *job);
-void model_adopt(struct model *m, const struct core *core);
+void model_adopt(struct model *m);
 /* Tasks on silent nodes, and on the one that was listed (or ROW_NONE), may be given up by the core at
- * any time: they count as lost then. */
-void model_lose(struct model *m, const struct core *core, uint32_t listed);
+ * any time: they count as lost then. told: only those of jobs that are told to stop. */
+void model_lose(struct model *m, uint32_t listed, bool told);
+/* GPUs that the core does not use any more: those on which so many starts failed may be such. */
+#define FAILED_STARTS_LEAST 3u
+void model_quarantine(struct model *m, uint32_t node, uint64_t core_mask);
+/* Nothing may be started there. */
+bool model_is_closed(const struct model *m, uint32_t node);
 
 /* False if the node could never hold such a task, labels and models aside. */
 bool model_need(const struct group_spec *group, const struct node_spec *node, struct m_need *out);

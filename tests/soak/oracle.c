@@ -42,6 +42,7 @@ static void telling(void *context, const struct world *world, const struct event
     struct oracle *o = context;
 
     o->world = world;
+    o->model.core = world->core;
     copy_telling(o, event);
 }
 
@@ -50,11 +51,12 @@ static void told(void *context, const struct world *world, const struct event *e
     struct oracle *o = context;
 
     o->world = world;
+    o->model.core = world->core;
     o->counts->events++;
     o->counts->refused += rc < 0;
     o->counts->not_yet += rc == -ENOTSUP;
     if (rc >= 0)
-        model_told(&o->model, world->core, event);
+        model_told(&o->model, event);
     check_books(o);
     copy_told(o, event, rc);
 }
@@ -67,6 +69,7 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     struct model *m = &o->model;
 
     o->world = world;
+    o->model.core = world->core;
     m->steps++;
     m->now_us = now_us > m->now_us ? now_us : m->now_us;
     vec_reserve(o->states, o->state_cap, m->job_count);
@@ -102,7 +105,7 @@ static void check_decision(struct oracle *o, const struct decisions *d, uint32_t
     } else if (decision->type == DECISION_RESERVE) {
         check_reserve(o, decision);
     }
-    model_decided(&o->model, o->world->core, d, i);
+    model_decided(&o->model, d, i);
     if (decision->type == DECISION_START)
         check_limits(o, d, decision);
     else if (decision->type == DECISION_STOP && decision->for_job != JOB_NONE)
@@ -129,14 +132,17 @@ static void stepped(void *context, const struct world *world, int rc, const stru
     const struct decisions *d = &world->decisions;
 
     o->world = world;
+    o->model.core = world->core;
     if (rc < 0)
         broken(o, "rules", "%s", err != NULL ? err->text : "broken");
     count(o, d);
-    /* What a step does by itself, a node that was silent for too long, comes first. */
-    model_lose(&o->model, world->core, ROW_NONE);
-    for (uint32_t i = 0; i < d->count; i++)
+    for (uint32_t i = 0; i < d->count; i++) {
+        /* A node that was silent for too long is lost in the same step that says so. */
+        model_lose(&o->model, ROW_NONE, true);
         check_decision(o, d, i);
-    model_adopt(&o->model, world->core);
+    }
+    model_lose(&o->model, ROW_NONE, false);
+    model_adopt(&o->model);
     check_books(o);
     check_claims(o);
     check_waiting(o);
