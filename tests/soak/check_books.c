@@ -78,6 +78,19 @@ void oracle_claims(const struct oracle *o, uint32_t node, struct m_sum *out)
     }
 }
 
+bool oracle_others_claim(const struct oracle *o, uint64_t id)
+{
+    for (uint32_t i = 0; i < o->model.job_count; i++) {
+        const uint32_t row = o->model.jobs[i].state == M_WAITS && i + 1 != id
+                                 ? core_find_job(o->world->core, (uint64_t)i + 1)
+                                 : ROW_NONE;
+
+        if (row != ROW_NONE && core_job(o->world->core, row)->task_first != ROW_NONE)
+            return true;
+    }
+    return false;
+}
+
 static void check_node(struct oracle *o, uint32_t node)
 {
     const struct core *core = o->world->core;

@@ -36,7 +36,8 @@ static void check_victim(struct oracle *o, const struct m_job *job, const struct
     if (other == NULL || other->state != M_WAITS)
         broken(o, "victim", "job %llu: gives way to job %llu, which does not wait",
                (ull)stop->job_id, (ull)stop->for_job);
-    if (other->claims && other->step != o->model.steps && other->upsets == o->model.upsets)
+    if (other->claims && other->step != o->model.steps && other->upsets == o->model.upsets &&
+        !oracle_others_claim(o, stop->for_job))
         broken(o, "in vain", "job %llu: others left for it before, and it did not start",
                (ull)stop->for_job);
     if (job->spec.fixed || (class != NULL && class->fixed))

@@ -143,7 +143,7 @@ static void check_claimant(struct oracle *o, struct m_job *job, ull id)
     if (!job->claims || waits)
         return;
     job->claims = false;
-    if (o->quiet && job->upsets == o->model.upsets && !job->held)
+    if (o->quiet && job->upsets == o->model.upsets && !job->held && !oracle_others_claim(o, id))
         broken(o, "in vain", "job %llu: others left for it, and it does not start", id);
 }
 

@@ -59,6 +59,10 @@ void check_needed(struct oracle *o, const struct decision *stop);
 void check_reject(struct oracle *o, const struct decision *reject);
 void check_reserve(struct oracle *o, const struct decision *reserve);
 
+/* Room is kept for another job: on top of what its victims still hold, so that it may hide room that
+ * is free, and the place of a claim is looked for in vain until they have left. */
+bool oracle_others_claim(const struct oracle *o, uint64_t id);
+
 /* check_wait.c: who still waits after a step, and why. */
 void check_waiting(struct oracle *o);
 void check_in_line(struct oracle *o, const struct decisions *d);
