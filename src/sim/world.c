@@ -88,8 +88,7 @@ int world_close(struct world *world, struct err *err)
     return rc;
 }
 
-/* A copy until a core can be saved and loaded. */
-int world_restart(struct world *world, struct err *err)
+struct core *world_copy(const struct world *world, struct err *err)
 {
     const struct core_config policies = {.placement = core_placement(world->core),
                                          .order = core_order(world->core)};
@@ -98,6 +97,13 @@ int world_restart(struct world *world, struct err *err)
     struct core *core = core_load(&policies, bytes, count, err);
 
     mem_free(bytes);
+    return core;
+}
+
+int world_restart(struct world *world, struct err *err)
+{
+    struct core *core = world_copy(world, err);
+
     if (core == NULL)
         return err_prefix(err, -EINVAL, "restart: ");
     core_free(world->core);

@@ -42,6 +42,9 @@ int world_open(struct world *world, const struct config *config, const char *rec
                struct err *err);
 int world_close(struct world *world, struct err *err); /* also after a failed open */
 
+/* The core by way of its bytes, for the caller to free; NULL with err set if they are not taken. */
+struct core *world_copy(const struct world *world, struct err *err);
+
 /* As after a crash: the core is gone, and another one takes its place with the same state.
  * `decisions` are void then. */
 int world_restart(struct world *world, struct err *err);

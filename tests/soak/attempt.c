@@ -41,8 +41,12 @@ static int play_scn(const struct scn *scn, uint64_t seed, struct soak_counts *co
     watch = oracle_watch(&oracle);
     rc = scenario_run(scn, &options, &result, err);
     oracle_done(&oracle);
+    if (rc < 0 && counts->steps > 0) { /* it began, so this is no mistake of the file */
+        (void)snprintf(counts->broken, sizeof counts->broken, "play: %s", err->text);
+        return SOAK_EXIT_BROKEN;
+    }
     if (rc < 0)
-        return rc == -ENOTSUP ? EXIT_NOT_YET : EXIT_UNREAD;
+        return EXIT_NOT_YET;
     rc = judge(&result, counts);
     scenario_result_done(&result);
     return rc;

@@ -10,8 +10,8 @@
 enum attempt_end {
     ATTEMPT_FINE,
     ATTEMPT_BROKEN,  /* what says how */
-    ATTEMPT_NOT_YET, /* its configuration is for a later version */
-    ATTEMPT_UNREAD,  /* it is no scenario, or its world cannot be set up */
+    ATTEMPT_NOT_YET, /* the core does not take its configuration, or not yet */
+    ATTEMPT_UNREAD,  /* it is no scenario */
 };
 
 struct attempt {

@@ -20,7 +20,7 @@ enum {
 
 static bool one_in(struct oracle *o, uint64_t n)
 {
-    return rng_below(&o->rng, n) == 0;
+    return o->thorough || rng_below(&o->rng, n) == 0;
 }
 
 /* ---- facts ---- */
@@ -75,15 +75,9 @@ void copy_told(struct oracle *o, const struct event *event, int rc)
 
 static struct core *saved_and_loaded(struct oracle *o)
 {
-    const struct core *core = o->world->core;
-    const struct core_config policies = {.placement = core_placement(core),
-                                         .order = core_order(core)};
     struct err err = {""};
-    size_t count;
-    uint8_t *bytes = core_save(core, &count);
-    struct core *loaded = core_load(&policies, bytes, count, &err);
+    struct core *loaded = world_copy(o->world, &err);
 
-    mem_free(bytes);
     if (loaded == NULL)
         broken(o, "load", "what was saved is not taken: %s", err.text);
     return loaded;
@@ -93,7 +87,7 @@ void copy_stepping(struct oracle *o)
 {
     if (o->shadow != NULL || !one_in(o, COPY_ONE_IN))
         return;
-    o->shadow = one_in(o, 2) ? core_clone(o->world->core) : saved_and_loaded(o);
+    o->shadow = o->counts->steps % 2 == 0 ? core_clone(o->world->core) : saved_and_loaded(o);
     o->shadow_steps = 0;
     if (core_digest(o->shadow) != core_digest(o->world->core))
         broken(o, "copy", "a copy has another digest");
@@ -123,7 +117,7 @@ void copy_stepped(struct oracle *o)
         broken(o, "copy", "a copy decides otherwise");
     if (core_digest(o->shadow) != core_digest(o->world->core))
         broken(o, "copy", "a copy differs after a step");
-    if (++o->shadow_steps < COPY_STEPS)
+    if (++o->shadow_steps < (o->thorough ? 1 : COPY_STEPS))
         return;
     core_free(o->shadow);
     o->shadow = NULL;

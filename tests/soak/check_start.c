@@ -233,6 +233,20 @@ struct whose {
     const struct class_spec *class;
 };
 
+static void add_task(const struct oracle *o, const struct m_job *job, uint32_t task,
+                     int64_t out[RES_COUNT])
+{
+    struct m_need need;
+
+    if (job->tasks[task].left)
+        return;
+    (void)model_need(model_group(job, task), &o->model.nodes[job->tasks[task].node].spec, &need);
+    out[RES_GPU_MGPU] += need.gpus * need.mgpu;
+    out[RES_GPU_BYTES] += need.gpus * need.gpu_bytes;
+    out[RES_CPU_MCPU] += need.mcpu;
+    out[RES_MEMORY_BYTES] += need.memory_bytes;
+}
+
 static void used_by(const struct oracle *o, const struct whose *whose, int64_t out[RES_COUNT])
 {
     const struct rules_spec *rules = &o->model.rules;
@@ -246,29 +260,24 @@ static void used_by(const struct oracle *o, const struct whose *whose, int64_t o
             (whose->user && strcmp(job->spec.user, whose->user) != 0) ||
             (whose->class && class_of(rules, job) != whose->class))
             continue;
-        for (uint32_t t = 0; t < job->task_count; t++) {
-            struct m_need need;
-
-            if (job->tasks[t].left)
-                continue;
-            (void)model_need(model_group(job, t), &o->model.nodes[job->tasks[t].node].spec, &need);
-            out[RES_GPU_MGPU] += need.gpus * need.mgpu;
-            out[RES_GPU_BYTES] += need.gpus * need.gpu_bytes;
-            out[RES_CPU_MCPU] += need.mcpu;
-            out[RES_MEMORY_BYTES] += need.memory_bytes;
-        }
+        for (uint32_t t = 0; t < job->task_count; t++)
+            add_task(o, job, t, out);
     }
 }
 
+/* A limit may have been lowered: only what this start takes more of counts. */
 static void check_limit(const struct oracle *o, const struct decision *start,
                         const struct whose *whose, const int64_t limit[RES_COUNT], const char *what)
 {
     static const char *const words[RES_COUNT] = {"GPUs", "GPU memory", "CPUs", "memory"};
-    int64_t used[RES_COUNT];
+    const struct m_job *job = &o->model.jobs[start->job_id - 1];
+    int64_t used[RES_COUNT], own[RES_COUNT] = {0};
 
+    for (uint32_t t = 0; t < job->task_count; t++)
+        add_task(o, job, t, own);
     used_by(o, whose, used);
     for (uint32_t r = 0; r < RES_COUNT; r++)
-        if (limit[r] != AMOUNT_NONE && used[r] > limit[r])
+        if (limit[r] != AMOUNT_NONE && own[r] > 0 && used[r] > limit[r])
             broken(o, "limit", "job %llu: %s of %s: %lld are used, the limit is %lld",
                    (ull)start->job_id, words[r], what, (long long)used[r], (long long)limit[r]);
 }

@@ -22,6 +22,14 @@ static const struct class_spec *class_of(const struct oracle *o, const struct m_
     return NULL;
 }
 
+/* Where no classes are stated: low, medium, high; each may take from those below it. */
+static int default_rank(const struct m_job *job)
+{
+    const char *name = job->spec.class != NULL ? job->spec.class : "";
+
+    return strcmp(name, "low") == 0 ? 1 : strcmp(name, "high") == 0 ? 3 : 2;
+}
+
 /* A victim runs, may give way, has run for long enough, and makes room for a job that waits. */
 static void check_victim(struct oracle *o, const struct m_job *job, const struct decision *stop)
 {
@@ -31,11 +39,13 @@ static void check_victim(struct oracle *o, const struct m_job *job, const struct
                              : class != NULL           ? class->min_run_us
                                                        : 0;
 
-    if (o->world->core->order->preempts == PREEMPT_NEVER && !o->model.ruled)
-        broken(o, "victim", "job %llu: nobody may take from others here", (ull)stop->job_id);
     if (other == NULL || other->state != M_WAITS)
         broken(o, "victim", "job %llu: gives way to job %llu, which does not wait",
                (ull)stop->job_id, (ull)stop->for_job);
+    if (o->world->core->order->preempts == PREEMPT_NEVER && !o->model.ruled &&
+        default_rank(job) >= default_rank(other))
+        broken(o, "victim", "job %llu: job %llu has no right to take from it", (ull)stop->job_id,
+               (ull)stop->for_job);
     if (other->claims && other->step != o->model.steps && other->upsets == o->model.upsets &&
         !oracle_others_claim(o, stop->for_job))
         broken(o, "in vain", "job %llu: others left for it before, and it did not start",
@@ -65,15 +75,15 @@ static void check_cause(const struct oracle *o, const struct m_job *job,
 {
     const bool true_cause = stop->reason == REASON_CANCELLED ? job->cancelled
                             : stop->reason == REASON_FAILED  ? job->failed
-                            : stop->reason == REASON_LOST    ? job->lost || job->no_start || is_on_lost_node(o, job)
-                                                             : true;
+                            : stop->reason == REASON_LOST
+                                ? job->lost || job->no_start || is_on_lost_node(o, job)
+                                : true;
 
     if (!true_cause && !model_is_loose(job))
         broken(o, "cause", "job %llu: is stopped because it %s", (ull)stop->job_id,
                reason_text(stop->reason));
-    if (stop->mode == STOP_PREEMPT &&
-        (job->cancelled || (job->failed && job->spec.retries == 0 && !job->no_start &&
-                            !model_is_loose(job))))
+    if (stop->mode == STOP_PREEMPT && (job->cancelled || (job->failed && job->spec.retries == 0 &&
+                                                          !job->no_start && !model_is_loose(job))))
         broken(o, "cause", "job %llu: is over, and is to wait again", (ull)stop->job_id);
     if (stop->mode == STOP_CANCEL && !job->cancelled && !job->failed)
         broken(o, "cause", "job %llu: is to end, and nobody said so", (ull)stop->job_id);
@@ -160,8 +170,8 @@ void check_needed(struct oracle *o, const struct decision *stop)
 {
     const struct m_job *job = model_job(&o->model, stop->job_id);
 
-    if (stop->mode != STOP_PREEMPT || model_is_loose(job))
-        return;
+    if (stop->mode != STOP_PREEMPT || model_is_loose(job) || o->model.rules.queue_count > 0)
+        return; /* with queues it may be a limit that is in the way, and not a place */
     for (uint32_t t = 0; t < job->task_count; t++) {
         const struct m_node *node = &o->model.nodes[job->tasks[t].node];
         struct m_need need;

@@ -89,7 +89,7 @@ static void queue_line(struct draw *d, const char *name, const char *parent)
         text_addf(d->out, " order=%s", orders[below(d, 4)]);
     if (one_in(d, 2))
         add_amount(d, "guarantee", 4);
-    if (one_in(d, 3))
+    else if (one_in(d, 2))
         add_amount(d, "limit", 8);
     if (one_in(d, 5))
         add_amount(d, "borrow", 4);
@@ -200,11 +200,11 @@ static void with_failure(struct draw *d)
 
 static void with_array(struct draw *d)
 {
-    static const char *const arrays[] = {"array=one array-limit=1", "array=three array-limit=3",
-                                         "array=all"};
+    static const char *const arrays[] = {"array=one array-limit=1", "array=one array-limit=1",
+                                         "array=three array-limit=3", "array=all"};
 
-    if (one_in(d, 3))
-        text_addf(d->out, " %s", arrays[below(d, 3)]);
+    if (one_in(d, 2))
+        text_addf(d->out, " %s", arrays[below(d, 4)]);
 }
 
 static void with_after(struct draw *d)
@@ -338,6 +338,16 @@ static void ends(struct draw *d)
         text_addf(d->out, " %u", below(d, 3));
 }
 
+/* It is held while it runs, and has to wait again. */
+static void is_put_off(struct draw *d)
+{
+    const uint32_t job = below(d, d->jobs);
+
+    text_addf(d->out, "hold j%u\n", job);
+    add_at(d, d->at_ds + below(d, 100));
+    text_addf(d->out, "lost j%u", job);
+}
+
 static void saves(struct draw *d)
 {
     text_add(d->out, "checkpoint ");
@@ -403,22 +413,23 @@ static void is_configured(struct draw *d)
 }
 
 static void (*const happenings[])(struct draw *) = {
-    of_user,    ends,         saves,         goes_astray,    goes_astray,
-    gpu_breaks, node_changes, node_leaves,   node_is_silent, node_is_drained,
-    node_lists, starts_again, is_configured,
+    of_user,         is_put_off, ends,         saves,         goes_astray,
+    goes_astray,     gpu_breaks, node_changes, node_leaves,   node_is_silent,
+    node_is_drained, node_lists, starts_again, is_configured,
 };
 enum { HAPPENINGS = sizeof happenings / sizeof happenings[0] };
 
 static void what_happens(struct draw *d)
 {
-    const uint32_t count = below(d, d->jobs * 2);
+    const uint32_t count = below(d, d->jobs * 3);
 
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t kind = below(d, HAPPENINGS);
 
         if (!(d->on >> (32 + kind) & 1))
             continue;
-        add_at(d, (int64_t)rng_below(&d->rng, (uint64_t)d->end_ds + 1));
+        d->at_ds = (int64_t)rng_below(&d->rng, (uint64_t)d->end_ds + 1);
+        add_at(d, d->at_ds);
         happenings[kind](d);
         text_add(d->out, "\n");
     }

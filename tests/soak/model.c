@@ -595,7 +595,8 @@ void model_lose(struct model *m, uint32_t listed, bool told)
         struct m_job *job = &m->jobs[i];
 
         for (uint32_t t = 0;
-             (job->state == M_STOPS || (job->state == M_HOLDS && !told)) && t < job->task_count; t++) {
+             (job->state == M_STOPS || (job->state == M_HOLDS && !told)) && t < job->task_count;
+             t++) {
             const uint32_t node = job->tasks[t].node;
             const struct task *task;
 

@@ -28,7 +28,7 @@ struct m_job {
     struct job_spec spec;
     enum m_state state;
     bool held, cancelled, failed, lost, preempted, limited;
-    bool no_start; /* a task ended before it was up: perhaps its GPU is to blame */
+    bool no_start;   /* a task ended before it was up: perhaps its GPU is to blame */
     bool ended_well; /* OVER: each task ended with 0 */
     bool claims;     /* others were told to stop for it, and it has not started since */
     uint32_t run, layout;
@@ -94,8 +94,8 @@ bool model_is_active(const struct m_job *job); /* it holds something */
 /* How many tasks it has is not for the model to know: what the core says is taken over. */
 bool model_is_loose(const struct m_job *job);
 void model_adopt(struct model *m);
-/* Tasks on silent nodes, and on the one that was listed (or ROW_NONE), may be given up by the core at
- * any time: they count as lost then. told: only those of jobs that are told to stop. */
+/* Tasks on silent nodes, and on the one that was listed (or ROW_NONE), may be given up by the core
+ * at any time: they count as lost then. told: only those of jobs that are told to stop. */
 void model_lose(struct model *m, uint32_t listed, bool told);
 /* GPUs that the core does not use any more: those on which so many starts failed may be such. */
 #define FAILED_STARTS_LEAST 3u

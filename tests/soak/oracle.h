@@ -18,8 +18,9 @@ struct oracle {
     struct model model;
     struct soak_counts *counts;
     const struct world *world;
-    bool fifo;  /* equal jobs start in the order of their submission */
-    bool quiet; /* this step started and stopped nothing */
+    bool fifo;     /* equal jobs start in the order of their submission */
+    bool quiet;    /* this step started and stopped nothing */
+    bool thorough; /* no lots: everything that is checked now and then is checked always */
     struct rng rng;
     /* before the fact or step that is told next */
     uint64_t digest;
@@ -33,6 +34,8 @@ struct oracle {
     struct decisions shadow_out;
 };
 
+/* seed ORACLE_THOROUGH: it is thorough. */
+#define ORACLE_THOROUGH UINT64_MAX
 void oracle_init(struct oracle *o, uint64_t seed, bool fifo, struct soak_counts *counts);
 void oracle_done(struct oracle *o);
 struct world_watch oracle_watch(struct oracle *o);
@@ -59,8 +62,8 @@ void check_needed(struct oracle *o, const struct decision *stop);
 void check_reject(struct oracle *o, const struct decision *reject);
 void check_reserve(struct oracle *o, const struct decision *reserve);
 
-/* Room is kept for another job: on top of what its victims still hold, so that it may hide room that
- * is free, and the place of a claim is looked for in vain until they have left. */
+/* Room is kept for another job: on top of what its victims still hold, so that it may hide room
+ * that is free, and the place of a claim is looked for in vain until they have left. */
 bool oracle_others_claim(const struct oracle *o, uint64_t id);
 
 /* check_wait.c: who still waits after a step, and why. */

@@ -8,5 +8,6 @@
 
 struct attempt;
 
-/* text: in, what breaks; out, what is left of it. seed: of the oracle, as it was. */
+/* text: in, what breaks; out, what is left of it. seed: of the oracle, as it was; a
+ * thorough one, which needs no lots, is tried first. */
 void shrink(struct text *text, uint64_t seed, const struct attempt *found);
