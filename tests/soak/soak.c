@@ -48,19 +48,28 @@ static void print_sum(const struct soak *s)
            s->sum.stops, s->sum.evictions, s->sum.ends, s->not_yet);
 }
 
+/* Without a file to write to it is a comment of TAP. */
+static void print_comment(const char *lines)
+{
+    while (*lines != '\0') {
+        const int len = (int)strcspn(lines, "\n");
+
+        printf("#   %.*s\n", len, lines);
+        lines += len + (lines[len] == '\n');
+    }
+}
+
 static void write_out(const struct soak *s, const struct text *text, const char *what)
 {
-    FILE *file = s->out != NULL ? fopen(s->out, "w") : stdout;
+    FILE *file = s->out != NULL ? fopen(s->out, "w") : NULL;
 
     if (file == NULL) {
-        printf("# cannot write %s\n", s->out);
+        print_comment(text_str(text));
         return;
     }
     fprintf(file, "# %s\n%s", what, text_str(text));
-    if (file != stdout) {
-        (void)fclose(file);
-        printf("# the short scenario is in %s\n", s->out);
-    }
+    (void)fclose(file);
+    printf("# the short scenario is in %s\n", s->out);
 }
 
 static void found(struct soak *s, struct text *text, uint64_t seed, const struct attempt *attempt)
