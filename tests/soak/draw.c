@@ -368,10 +368,23 @@ static void goes_astray(struct draw *d)
     text_addf(d->out, " times=%u", 1 + below(d, 4));
 }
 
+/* What broke is mended, most of the time. */
+static bool and_later(struct draw *d)
+{
+    if (one_in(d, 4))
+        return false;
+    text_add(d->out, "\n");
+    add_at(d, d->at_ds + below(d, one_in(d, 2) ? 200 : 2000));
+    return true;
+}
+
 static void gpu_breaks(struct draw *d)
 {
-    text_addf(d->out, "gpu n%u %u %s", below(d, d->nodes), below(d, 4),
-              one_in(d, 2) ? "lost" : "healthy");
+    const uint32_t node = below(d, d->nodes), gpu = below(d, 4);
+
+    text_addf(d->out, "gpu n%u %u lost", node, gpu);
+    if (and_later(d))
+        text_addf(d->out, "gpu n%u %u healthy", node, gpu);
 }
 
 static void node_changes(struct draw *d)
@@ -382,17 +395,31 @@ static void node_changes(struct draw *d)
 
 static void node_leaves(struct draw *d)
 {
-    text_addf(d->out, "node n%u removed", below(d, d->nodes));
+    const uint32_t node = below(d, d->nodes);
+
+    text_addf(d->out, "node n%u removed", node);
+    if (!and_later(d))
+        return;
+    text_addf(d->out, "node n%u", node);
+    node_fields(d);
 }
 
 static void node_is_silent(struct draw *d)
 {
-    text_addf(d->out, "node n%u %s", below(d, d->nodes), one_in(d, 2) ? "silent" : "heard");
+    const uint32_t node = below(d, d->nodes);
+
+    text_addf(d->out, "node n%u silent", node);
+    if (and_later(d))
+        text_addf(d->out, "node n%u heard", node);
 }
 
 static void node_is_drained(struct draw *d)
 {
-    text_addf(d->out, "node n%u %s", below(d, d->nodes), one_in(d, 2) ? "drained" : "undrained");
+    const uint32_t node = below(d, d->nodes);
+
+    text_addf(d->out, "node n%u drained", node);
+    if (and_later(d))
+        text_addf(d->out, "node n%u undrained", node);
 }
 
 static void node_lists(struct draw *d)
