@@ -25,7 +25,9 @@ static void check_task(const struct oracle *o, const struct m_job *job, const st
     const struct core *core = o->world->core;
     const struct m_task *mine = &job->tasks[index];
     const struct task *task = job_task(core, row, index);
-    const char *node = names_text(&core->names, core->nodes.rows[task->node].name);
+    const char *node = task->left /* then it may point to none */
+                           ? ""
+                           : names_text(&core->names, core->nodes.rows[task->node].name);
 
     if (mine->left != task->left || mine->started != task->started)
         broken(o, "books", "job %llu: task %u: %s, but the core says %s", ID(o, job), index,

@@ -74,7 +74,7 @@ static void check_whole(const struct oracle *o, const struct m_job *job, const s
 
     for (uint32_t t = 0; job->state == M_HOLDS && t < job->task_count; t++)
         count += !job->tasks[t].left;
-    if (count > all || count < (least > 0 && least < all ? least : all))
+    if (count > all || (job->state == M_WAITS && count < (least > 0 && least < all ? least : all)))
         broken(o, "gang", "job %llu: %u of %u tasks are started", (ull)start->job_id, count, all);
     for (uint32_t i = 0; i < start->place_count; i++) {
         const uint32_t task = d->places[start->place_first + i].task;

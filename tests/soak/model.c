@@ -126,7 +126,8 @@ void model_sum(const struct model *m, uint32_t node, bool stopping, struct m_sum
         for (uint32_t t = 0; t < job->task_count; t++) {
             struct m_need need;
 
-            if (job->tasks[t].left || job->tasks[t].node != node)
+            if (job->tasks[t].left || job->tasks[t].node != node ||
+                (job->tasks[t].stopping && !stopping))
                 continue;
             (void)model_need(model_group(job, t), &m->nodes[node].spec, &need);
             m_sum_add(out, &need, job->tasks[t].gpu_mask, 1);
@@ -151,11 +152,18 @@ static enum m_state state_of(enum job_state state)
 static void adopt_tasks(struct model *m, const struct core *core, struct m_job *job,
                         const struct job *row)
 {
+    const uint32_t count = job->task_count;
+
     job->task_count = 0;
     for (uint32_t i = 0; row->state != JOB_PENDING && i < row->task_count; i++) {
         const struct task *task = job_task(core, row, i);
-        const char *node = names_text(&core->names, core->nodes.rows[task->node].name);
-        const struct m_task mine = {.node = model_node(m, node),
+        const char *node =
+            task->left ? "" : names_text(&core->names, core->nodes.rows[task->node].name);
+        const struct m_task before = i < count ? job->tasks[i] : (struct m_task){0};
+        const struct m_task mine = {.run = before.run > 0 ? before.run : row->run,
+                                    .stopping = before.stopping && !task->left,
+                                    .attended = before.attended && !task->left,
+                                    .node = task->left ? 0 : model_node(m, node),
                                     .gpu_mask = task->gpu_mask,
                                     .started = task->started,
                                     .left = task->left};
@@ -305,7 +313,7 @@ static void task_told(struct model *m, const struct event *event)
     const uint32_t index = event->task.task;
 
     if (job == NULL || !model_is_active(job) || index >= job->task_count ||
-        (event->task.run != 0 && event->task.run != job->run))
+        (event->task.run != 0 && event->task.run != job->tasks[index].run))
         return; /* of a run that is past */
     if (event->type == EVENT_TASK_STARTED) {
         task_started(m, job, event);
@@ -487,9 +495,9 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
     const struct decision *start = &d->items[i];
     const bool anew = job->state == M_WAITS;
 
+    job->run = start->run;
     if (anew) {
         job->state = M_HOLDS;
-        job->run = start->run;
         job->layout = start->layout;
         job->task_count = 0;
         job->started_us = m->now_us;
@@ -500,7 +508,8 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
     for (uint32_t k = 0; k < start->place_count; k++) {
         const struct task_place *place = &d->places[start->place_first + k];
         const struct m_task task = {.node = model_node(m, place->node_name),
-                                    .gpu_mask = place->gpu_mask};
+                                    .gpu_mask = place->gpu_mask,
+                                    .run = start->run};
 
         while (job->task_count <= place->task)
             vec_push(job->tasks, job->task_count, job->task_cap, (struct m_task){.left = true});
@@ -508,12 +517,17 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
     }
 }
 
-static void stopped(struct model *m, struct m_job *job, const struct decision *stop)
+static void stopped(struct model *m, struct m_job *job, const struct decisions *d,
+                    const struct decision *stop)
 {
     struct m_job *other = model_job(m, stop->for_job);
 
-    if (stop->mode == STOP_SHRINK)
+    if (stop->mode == STOP_SHRINK) {
+        for (uint32_t k = 0; k < stop->place_count; k++)
+            if (d->places[stop->place_first + k].task < job->task_count)
+                job->tasks[d->places[stop->place_first + k].task].stopping = true;
         return;
+    }
     job->state = M_STOPS;
     job->preempted = stop->mode == STOP_PREEMPT;
     job->limited = stop->mode == STOP_LIMIT;
@@ -554,7 +568,7 @@ void model_decided(struct model *m, const struct decisions *d, uint32_t i)
     if (d->items[i].type == DECISION_START)
         started(m, job, d, i);
     else if (d->items[i].type == DECISION_STOP)
-        stopped(m, job, &d->items[i]);
+        stopped(m, job, d, &d->items[i]);
     else if (d->items[i].type == DECISION_REJECT)
         is_over(job, false);
     else if (d->items[i].type == DECISION_RESERVE)

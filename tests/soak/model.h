@@ -20,7 +20,9 @@ enum m_state {
 struct m_task {
     uint32_t node; /* of model.nodes */
     uint64_t gpu_mask;
+    uint32_t run; /* of the start that it came with: a job that grows has several */
     bool started, left;
+    bool stopping; /* it alone is told to stop */
     bool attended; /* it should be long gone: its node gets no new work until it is */
 };
 
