@@ -13,9 +13,11 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "policy/registry.h"
+#include "sim/by_queue.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
 #include "sim/run.h"
+#include "wire/config_file.h"
 
 #define RUNS_MAX           10000u
 #define LIST_MAX           64u
@@ -30,9 +32,10 @@ struct list {
 
 struct sim_args {
     const char *cluster, *trace, *policy, *order, *seeds, *arrive_until, *steady, *lifetimes;
-    const char *partition, *partition_share;
+    const char *partition, *partition_share, *config, *jitter;
     const char *restart_cost, *checkpoint_every, *protocol, *mix, *events;
-    bool json, csv, check, help;
+    bool json, csv, check, queues, help;
+    struct config_file config_file;
     struct list policies, orders;
     uint64_t seed_first, seed_last;
     struct run_options run;
@@ -51,6 +54,24 @@ static void list_all(void)
         printf("  %-12s %s\n", protocol_at(i)->name, protocol_at(i)->summary);
 }
 
+/* Options that do not go together, or not without another. */
+static int check_together(const struct sim_args *a, struct err *err)
+{
+    if (a->cluster != NULL && a->partition != NULL)
+        return err_set(err, -EINVAL, "--cluster and --partition: only one of them");
+    if (a->steady != NULL && a->arrive_until != NULL)
+        return err_set(err, -EINVAL, "--steady and --arrive-until: only one of them");
+    if ((a->cluster == NULL && a->partition == NULL) || a->trace == NULL)
+        return err_set(err, -EINVAL,
+                       "--trace and one of --cluster, --partition are needed; "
+                       "--help shows how");
+    if (a->partition_share != NULL && a->partition == NULL)
+        return err_set(err, -EINVAL, "--partition-share: goes with --partition");
+    if (a->json + a->csv + a->queues > 1)
+        return err_set(err, -EINVAL, "--json, --csv and --queues: only one of them");
+    return 0;
+}
+
 static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err)
 {
     const struct option_spec specs[] = {
@@ -63,6 +84,11 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
          "--cluster",
          &a->partition, NULL},
         {"partition-share", "PCT", "of these nodes (default 100)", &a->partition_share, NULL},
+        {"config", "FILE",
+         "queues, priority classes and rules: a YAML or JSON file; its placement "
+         "and order are those of --policy and --order",
+         &a->config, NULL},
+        {"queues", NULL, "print CSV of what the run was like for each queue", NULL, &a->queues},
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
@@ -74,6 +100,10 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         {"steady", "PCT", "jobs come and go at this load instead", &a->steady, NULL},
         {"lifetimes", "N", "mean lifetimes measured with --steady (default 5)", &a->lifetimes,
          NULL},
+        {"jitter", "TIME",
+         "with the trace's times: each job arrives later by up to so much, drawn by the seed "
+         "(default 0s)",
+         &a->jitter, NULL},
         {"restart-cost", "TIME", "a job runs so much longer after each restart (default 60s)",
          &a->restart_cost, NULL},
         {"checkpoint-every", "TIME",
@@ -105,19 +135,7 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
     }
     if (left > 0)
         return err_set(err, -EINVAL, "'%s': is no option", argv[1]);
-    if (a->cluster != NULL && a->partition != NULL)
-        return err_set(err, -EINVAL, "--cluster and --partition: only one of them");
-    if (a->steady != NULL && a->arrive_until != NULL)
-        return err_set(err, -EINVAL, "--steady and --arrive-until: only one of them");
-    if ((a->cluster == NULL && a->partition == NULL) || a->trace == NULL)
-        return err_set(err, -EINVAL,
-                       "--trace and one of --cluster, --partition are needed; "
-                       "--help shows how");
-    if (a->partition_share != NULL && a->partition == NULL)
-        return err_set(err, -EINVAL, "--partition-share: goes with --partition");
-    if (a->json && a->csv)
-        return err_set(err, -EINVAL, "--json and --csv: only one of them");
-    return 0;
+    return check_together(a, err);
 }
 
 static int split(struct list *list, const char *option, const char *text, struct err *err)
@@ -201,6 +219,7 @@ static int read_args(struct sim_args *a, struct err *err)
     rc = rc < 0
              ? rc
              : read_time("checkpoint-every", a->checkpoint_every, &a->run.checkpoint_every_us, err);
+    rc = rc < 0 ? rc : read_time("jitter", a->jitter, &a->run.workload.jitter_us, err);
     rc = rc < 0 ? rc : read_workload(a, err);
     if (rc < 0)
         return rc;
@@ -245,6 +264,24 @@ static void show_progress(void *arg, uint32_t done, uint32_t total)
     fprintf(stderr, "\r%u of %u jobs arrived\033[K", done, total);
 }
 
+static int run_one(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
+                   struct report_run *run, bool first, struct err *err)
+{
+    struct result *out = &run->result;
+    struct by_queue by_queue;
+    int rc;
+
+    if (!a->queues)
+        return run_simulation(&a->run, trace, cluster, out, err);
+    by_queue_init(&by_queue);
+    a->run.by_queue = &by_queue;
+    rc = run_simulation(&a->run, trace, cluster, out, err);
+    if (rc == 0)
+        report_queues(out, &by_queue, first);
+    by_queue_done(&by_queue);
+    return rc;
+}
+
 static int run_each(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
                     struct report_run *runs, struct err *err)
 {
@@ -259,7 +296,7 @@ static int run_each(struct sim_args *a, const struct trace *trace, const struct 
                 a->run.placement = a->policies.items[p];
                 a->run.order = a->orders.items[o];
                 a->run.workload.seed = seed;
-                rc = run_simulation(&a->run, trace, cluster, &runs[n].result, err);
+                rc = run_one(a, trace, cluster, &runs[n], n == 0, err);
                 if (rc < 0)
                     return rc;
                 runs[n++].cpu_us = cpu_time_us() - before_us;
@@ -312,7 +349,7 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
         fputs("\r\033[K", stderr);
     if (rc == 0)
         warn_never(&runs[0].result);
-    if (rc == 0)
+    if (rc == 0 && !a->queues)
         (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
     free(runs);
     return rc;
@@ -347,6 +384,17 @@ static int on_partition(struct sim_args *a, const struct trace *trace, struct er
     return rc;
 }
 
+/* Who names an order there means the root of the queues. */
+static int load_config(struct sim_args *a, struct err *err)
+{
+    int rc = config_file_load(a->config, &a->config_file, err);
+
+    if (rc < 0)
+        return rc;
+    a->run.rules = &a->config_file.config.rules;
+    return 0;
+}
+
 static int load_and_simulate(struct sim_args *a, struct err *err)
 {
     struct trace trace;
@@ -354,8 +402,12 @@ static int load_and_simulate(struct sim_args *a, struct err *err)
 
     if (rc < 0)
         return rc;
-    rc = a->partition != NULL ? on_partition(a, &trace, err) : on_cluster(a, &trace, err);
+    rc = a->config != NULL ? load_config(a, err) : 0;
+    if (rc == 0)
+        rc = a->partition != NULL ? on_partition(a, &trace, err) : on_cluster(a, &trace, err);
     trace_done(&trace);
+    if (a->run.rules != NULL)
+        config_file_done(&a->config_file);
     return rc;
 }
 

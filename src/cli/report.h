@@ -20,5 +20,9 @@ void report_json(const struct report_run *runs, uint32_t count);
 /* The same fields, a header line and a line a run. */
 void report_csv(const struct report_run *runs, uint32_t count);
 
+/* One run, as CSV with a row for each queue; `first` prints the names of the columns too. */
+struct by_queue;
+void report_queues(const struct result *result, const struct by_queue *queues, bool first);
+
 int64_t peak_rss_bytes(void);
 int64_t cpu_time_us(void); /* of this process so far */

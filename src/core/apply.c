@@ -16,6 +16,10 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_node_removed(core, event->node_name, err);
     case EVENT_GPU_HEALTH:
         return fact_gpu_health(core, event, err);
+    case EVENT_NODE_HEALTH:
+        return fact_node_health(core, event, err);
+    case EVENT_NODE_LISTED:
+        return fact_node_listed(core, event, err);
     case EVENT_JOB_SUBMITTED:
         return fact_job_submitted(core, &event->job, err);
     case EVENT_JOB_CANCELLED:
@@ -28,15 +32,14 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_task_lost(core, event, err);
     case EVENT_JOB_PROGRESS:
         return fact_job_progress(core, event, err);
+    case EVENT_JOB_CHECKPOINT:
+        return fact_job_checkpoint(core, event, err);
     case EVENT_JOB_HELD:
         return fact_job_held(core, event->job_id, err);
     case EVENT_JOB_RELEASED:
         return fact_job_released(core, event->job_id, err);
-    case EVENT_NODE_HEALTH:
-    case EVENT_NODE_LISTED:
-    case EVENT_JOB_CHECKPOINT:
     case EVENT_CONFIG_CHANGED:
-        return err_set(err, -ENOTSUP, "event: this version of berth does not act on it yet");
+        return fact_config_changed(core, &event->rules, err);
     case EVENT_TIME_PASSED:
     case EVENT_STEPPED:
         return 0;

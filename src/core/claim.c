@@ -3,36 +3,42 @@
 #include "core/claim.h"
 
 #include "base/check.h"
+#include "base/mem.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
 
-void claim_make(struct core *core, uint32_t job, const struct trial_item *places, uint32_t count)
+void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct trial_item *places,
+                uint32_t count)
 {
     struct job *row = &core->jobs.rows[job];
 
     check(row->state == JOB_PENDING && row->task_first == ROW_NONE && count > 0);
     row->task_first = jobs_tasks_add(&core->jobs, count);
     row->task_count = count;
+    row->layout = layout;
+    job_dequeue(core, job); /* what it claims is not asked for any more */
+    row->reason = REASON_VICTIMS;
     for (uint32_t i = 0; i < count; i++) {
-        core->jobs.tasks[row->task_first + i] = (struct task){
+        const uint32_t task = row->task_first + places[i].slot;
+
+        check(places[i].slot < count);
+        core->jobs.tasks[task] = (struct task){
             .job = job,
             .node = places[i].node,
             .shape = places[i].shape,
             .gpu_mask = places[i].gpu_mask,
             .claimed = true,
         };
-        job_link_task(core, row->task_first + i);
+        job_link_task(core, task);
         ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask);
     }
 }
 
-void claim_drop(struct core *core, uint32_t job)
+static void give_places(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
-    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
-        return;
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(core, row, i);
 
@@ -44,5 +50,92 @@ void claim_drop(struct core *core, uint32_t job)
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
     row->task_count = 0;
+    row->layout = 0;
+    job_enqueue(core, job);
+}
+
+void claim_drop(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
+        return;
+    give_places(core, job);
     core->index.gains++;
+}
+
+bool claim_is_admitted(struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+    struct amounts sum = {{0}};
+    struct refusal refusal;
+    bool admitted;
+
+    for (uint32_t i = 0; core->queues.books && i < row->task_count; i++) {
+        const struct amounts amounts = task_amounts(core, job_task(core, row, i));
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, -1, core->now_us);
+    admitted = queues_admit(&core->queues, &row->at, &sum, &core->capacity, HELD_NOW, &refusal);
+    queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, 1, core->now_us);
+    return admitted;
+}
+
+void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const uint32_t mark = trial_mark(&core->trial), count = row->task_count, layout = row->layout;
+    struct task *tasks = mem_copy(job_task(core, row, 0), count, sizeof *tasks);
+
+    give_places(core, job);
+    for (uint32_t i = 0; i < count; i++)
+        trial_take(core, tasks[i].node, tasks[i].shape, tasks[i].gpu_mask, i);
+    job_start(core, job, layout, mark, out);
+    mem_free(tasks);
+}
+
+/* Out, or with more on it than there is. */
+static bool node_is_over(const struct core *core, const struct task *task)
+{
+    const struct node *row = &core->nodes.rows[task->node];
+    const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+
+    if (row->state == ROW_NONE || row->held_mcpu > class->cpu_mcpu ||
+        row->held_memory_bytes > class->memory_bytes || (row->lost_mask & task->gpu_mask) != 0)
+        return true;
+    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+        const struct gpu_book *gpu =
+            &core->nodes.gpus[row->gpu_first + (uint32_t)__builtin_ctzll(left)];
+
+        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+            return true;
+    }
+    return false;
+}
+
+bool claim_is_free(const struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (node_is_over(core, job_task(core, row, i)))
+            return false;
+    return row->task_first != ROW_NONE;
+}
+
+void claims_drop_on(struct core *core, uint32_t node)
+{
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    while (task != ROW_NONE) {
+        const struct task *t = &core->jobs.tasks[task];
+
+        if (t->claimed) {
+            claim_drop(core, t->job);
+            task = core->nodes.rows[node].first_task; /* the list has changed */
+        } else {
+            task = t->node_next;
+        }
+    }
 }

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/submit.h"
@@ -14,8 +15,12 @@ static int config_check(const struct core_config *config, struct err *err)
 {
     if (config->placement == NULL || config->order == NULL)
         return err_set(err, -EINVAL, "configuration: a placement and an order must be named");
-    if (config->order->hysteresis_ppm < 1)
-        return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0", config->order->name);
+    for (uint32_t i = 0; i <= config->order_count; i++) {
+        const struct order_policy *order = i > 0 ? config->orders[i - 1] : config->order;
+
+        if (order->hysteresis_ppm < 1)
+            return err_set(err, -EINVAL, "order '%s': hysteresis must be above 0", order->name);
+    }
     if (config->repack >= REPACK_COUNT)
         return err_set(err, -EINVAL, "configuration: repack: must be 0 to %d", REPACK_COUNT - 1);
     if (config->migrate_wait_us < 0)
@@ -57,40 +62,36 @@ static void init_placement(struct core *core, const struct core_config *config)
     mem_free(tasks);
 }
 
-static void init_order(struct core *core, const struct core_config *config)
+struct core *core_bare(const struct core_config *config)
 {
-    const struct order_config order = {config->seed, config->order_options,
-                                       config->order_option_count};
-
-    core->order_state = mem_alloc(1, core->order->state_size);
-    if (core->order->init != NULL)
-        core->order->init(core->order_state, &order);
-}
-
-struct core *core_bare(const struct placement_policy *placement, const struct order_policy *order)
-{
+    const struct placement_policy *placement = config->placement;
     struct core *core = mem_alloc(1, sizeof *core);
 
     core->placement = placement;
-    core->order = order;
+    core->order = config->order;
+    core->orders = config->orders;
+    core->order_count = config->order_count;
     core->score_epoch = 1;
     names_init(&core->names);
     map_init(&core->node_by_name);
     shapes_init(&core->shapes);
     nodes_init(&core->nodes, placement->sees_kinds);
     jobs_init(&core->jobs);
+    queues_init(&core->queues, 0, 0);
     pending_init(&core->pending);
     gate_init(&core->gate);
     expect_init(&core->expect);
     fits_init(&core->fits);
+    heap_init(&core->due);
     index_init(&core->index, placement->sees_kinds);
+    elastic_init(&core->elastic);
     return core;
 }
 
 void core_init_policies(struct core *core, const struct core_config *config)
 {
     init_placement(core, config);
-    init_order(core, config);
+    orderers_want(core, core->order);
 }
 
 struct core *core_new(const struct core_config *config, struct err *err)
@@ -99,14 +100,19 @@ struct core *core_new(const struct core_config *config, struct err *err)
 
     if (config_check(config, err) < 0)
         return NULL;
-    core = core_bare(config->placement, config->order);
+    core = core_bare(config);
+    core->order_options =
+        mem_copy(config->order_options, config->order_option_count, sizeof *config->order_options);
+    core->order_option_count = core->order_option_cap = config->order_option_count;
     core->seed = config->seed;
     core->repack = config->repack;
     core->migrate_wait_us = config->migrate_wait_us;
     core->migrate_gain_ppm = config->migrate_gain_ppm;
     core->nodes_max = config->nodes_max > 0 ? config->nodes_max : NODES_MAX;
     core->jobs_max = config->jobs_max > 0 ? config->jobs_max : JOBS_MAX;
+    core->silent_us = NODE_SILENT_US;
     core->no_name = names_intern(&core->names, "");
+    classes_init(&core->classes, &core->names);
     core_init_policies(core, config);
     return core;
 }
@@ -117,22 +123,28 @@ void core_free(struct core *core)
         return;
     if (core->placement->done != NULL && core->placement_state != NULL)
         core->placement->done(core->placement_state);
-    if (core->order->done != NULL && core->order_state != NULL)
-        core->order->done(core->order_state);
     mem_free(core->placement_state);
-    mem_free(core->order_state);
+    orderers_done(core);
+    mem_free(core->order_options);
     for (uint32_t i = 0; i < core->shortlist_cap; i++)
         shortlist_done(&core->shortlists[i]);
     mem_free(core->shortlists);
     mem_free(core->unsettled);
     mem_free(core->claimants);
-    mem_free(core->contest);
+    contest_done(&core->contest);
+    mem_free(core->entitle.children);
+    mem_free(core->entitle.parents);
+    mem_free(core->entitle.scratch);
     trial_done(&core->trial);
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    heap_done(&core->due);
+    elastic_done(&core->elastic);
     expect_done(&core->expect);
     pending_done(&core->pending);
+    queues_done(&core->queues);
+    classes_done(&core->classes);
     gate_done(&core->gate);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
@@ -163,20 +175,27 @@ struct core *core_clone(const struct core *src)
     nodes_copy(&dst->nodes, &src->nodes);
     jobs_copy(&dst->jobs, &src->jobs);
     pending_copy(&dst->pending, &src->pending);
+    queues_copy(&dst->queues, &src->queues);
+    classes_copy(&dst->classes, &src->classes);
     gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
+    heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
+    elastic_copy(&dst->elastic, &src->elastic);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
-    dst->order_state = copy_policy(src->order_state, src->order->state_size, src->order->copy);
+    orderers_copy(dst, src);
+    dst->order_options =
+        mem_copy(src->order_options, src->order_option_count, sizeof *src->order_options);
+    dst->order_option_cap = src->order_option_count;
     dst->unsettled = mem_copy(src->unsettled, src->unsettled_cap, sizeof *src->unsettled);
     dst->claimants = mem_copy(src->claimants, src->claimant_cap, sizeof *src->claimants);
     dst->shortlists = mem_alloc(src->shortlist_cap, sizeof *src->shortlists);
     for (uint32_t i = 0; i < src->shortlist_count; i++)
         shortlist_copy(&dst->shortlists[i], &src->shortlists[i]);
-    dst->contest = NULL;
-    dst->contest_cap = 0;
+    dst->contest = (struct contest){0};
+    dst->entitle = (struct entitle_scratch){0};
     dst->trial = (struct trial){0};
     dst->victims = (struct victims){0};
     return dst;
@@ -184,19 +203,8 @@ struct core *core_clone(const struct core *src)
 
 int64_t core_next_wake_us(const struct core *core)
 {
-    int64_t wake_us = TIME_NONE;
+    const int64_t due_us = due_next_us(core), order_us = orderers_wake_us(core);
+    const int64_t wake_us = due_us < order_us ? due_us : order_us;
 
-    if (core->repack == REPACK_NEVER &&
-        (core->jobs.pending == 0 || core->order->preempts == PREEMPT_NEVER))
-        return TIME_NONE;
-    for (uint32_t i = 0; core->order->next_change_us != NULL && i < core->jobs.active_count; i++) {
-        const uint32_t job = core->jobs.active[i];
-        int64_t at_us;
-
-        if (core->jobs.rows[job].state != JOB_RUNNING)
-            continue;
-        at_us = core->order->next_change_us(core->order_state, core, job, core->now_us);
-        wake_us = at_us < wake_us ? at_us : wake_us;
-    }
     return wake_us <= TIME_US_MAX ? wake_us : TIME_NONE;
 }

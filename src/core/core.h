@@ -30,8 +30,11 @@ enum repack {
 struct core_config {
     const struct placement_policy *placement; /* must outlive the core */
     const struct order_policy *order;         /* must outlive the core */
-    uint64_t seed;                            /* for policies that draw */
-    const int64_t *order_options;             /* [order_option_count] or NULL; copied by init */
+    const struct order_policy *const *orders; /* [order_count] that queues may name beside it, or
+                                               * NULL; must outlive the core */
+    uint32_t order_count;
+    uint64_t seed;                /* for policies that draw */
+    const int64_t *order_options; /* [order_option_count] or NULL; copied by init */
     uint32_t order_option_count;
     const struct group_spec *mix; /* [mix_count] demand known in advance, or NULL; */
     uint32_t mix_count;           /* its `tasks` says how many of each */
@@ -52,6 +55,7 @@ void core_free(struct core *core); /* takes NULL */
  *   -EEXIST  a job with this id is known
  *   -ENOENT  no such node, job or task
  *   -ENOSPC  a limit of the configuration is reached
+ *   -EACCES  the user may not submit to the queue, or not in the class
  *   -ENOTSUP what this version does not do yet (err names it)
  *   -EBUSY   a node description shrinks below what is used on it */
 int core_apply(struct core *core, const struct event *event, struct err *err);
@@ -75,8 +79,8 @@ uint8_t *core_save(const struct core *core, size_t *out_count);
 
 /* The core that was saved; NULL with err set if these are no whole snapshot of this version, or one
  * of other policies. config: its placement and order, which the snapshot names and which must be
- * the same; everything else comes from the snapshot. Bytes may be hostile: what is loaded obeys
- * the rules below. Memory and time: O(count). */
+ * the same, and its orders; everything else comes from the snapshot. Bytes may be hostile: what is
+ * loaded obeys the rules below. Memory and time: O(count). */
 struct core *core_load(const struct core_config *config, const void *bytes, size_t count,
                        struct err *err);
 

@@ -37,7 +37,8 @@ struct decision {
     enum decision_type type;
     uint64_t job_id;
     uint32_t job;         /* row; ROW_NONE: REJECT */
-    uint32_t run;         /* START, STOP: counts the starts of the job, from 1 */
+    uint32_t run;         /* START: of these tasks; counts start decisions of the job, from 1. STOP:
+                           * the last one; tasks of earlier ones are meant too */
     uint32_t layout;      /* START: index in the job's list of layouts */
     enum stop_mode mode;  /* STOP */
     enum reason reason;   /* REJECT, NOTE, STOP: why */

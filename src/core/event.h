@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/amounts.h"
 #include "core/limits.h"
 
 enum event_type {
@@ -103,10 +104,6 @@ enum node_health { NODE_HEARD, NODE_SILENT, NODE_DRAINED, NODE_UNDRAINED, NODE_H
 
 /* ---- configuration ---- */
 
-enum resource { RES_GPU_MGPU, RES_GPU_BYTES, RES_CPU_MCPU, RES_MEMORY_BYTES, RES_COUNT };
-
-#define AMOUNT_NONE INT64_MAX /* not named: no bound */
-
 struct queue_spec {
     const char *name;
     const char *parent; /* "" = the root */
@@ -144,7 +141,7 @@ struct rules_spec {
     uint32_t class_count;
     const char *default_class;  /* "" = medium if there is one, else the first */
     uint32_t reservation_depth; /* 0: who does not fit is passed by; 1: EASY; RESERVE_ALL */
-    int64_t silent_us;          /* a node is lost when it was silent for so long */
+    int64_t silent_us;          /* a node is lost when it was silent for so long; 0 = 60 s */
     int64_t share_half_life_us; /* of what counts as used by a queue or user; 0 = only now */
 };
 
@@ -185,7 +182,7 @@ struct event {
         struct {
             uint64_t job_id;
             uint32_t task;     /* index in the job, 0.. */
-            uint32_t run;      /* of which start of the job, as decided; 0 = the present one */
+            uint32_t run;      /* with which decision it was started; 0 = the last one */
             const char *node;  /* TASK_STARTED: where; "" = as decided */
             uint64_t gpu_mask; /* TASK_STARTED: GPUs really taken, with `node` */
             int32_t exit_code; /* TASK_EXITED: 0 = well */

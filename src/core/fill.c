@@ -1,84 +1,101 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fill.c - waiting jobs in order: each starts where it fits, or makes others give way.
+/* fill.c - waiting jobs in their turn: each starts where it fits, or makes others give way.
  *
- * Only the first job of each gang competes. When it starts, the next one of its gang takes its
- * place in the competition; when it does not fit, none behind it does, and the whole gang is out
- * until something gets free. So a step costs O(gangs that may fit + jobs started), however many
+ * Only the first job of each bucket takes part in the contest. When it starts, the next one of its
+ * bucket takes its place; when it does not fit, none behind it does, and the whole bucket is out
+ * until something got free. So a step costs O(buckets that may fit + jobs started), however many
  * jobs wait. */
 #include "core/claim.h"
+#include "core/contest.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/place.h"
 #include "core/preempt.h"
+#include "core/rights.h"
 #include "core/step.h"
 #include "core/victims.h"
 
-struct contest {
-    uint32_t *gangs; /* [count] heap by first waiting job */
-    uint32_t count;
-};
-
-static bool goes_before(const struct core *core, uint32_t a, uint32_t b)
+static void wait_for(struct bucket *bucket, enum reason reason, uint32_t bound)
 {
-    return waiting_before(&core->pending.buckets[a].heap[0], &core->pending.buckets[b].heap[0]);
+    bucket->reason = reason;
+    bucket->bound = bound;
 }
 
-static void sift_down(const struct core *core, struct contest *c, uint32_t at)
+/* Something was known to be in its way, and nothing got free since. */
+static bool is_refused(const struct core *core, const struct bucket *bucket)
 {
-    const uint32_t item = c->gangs[at];
-
-    for (uint32_t child; (child = 2 * at + 1) < c->count; at = child) {
-        if (child + 1 < c->count && goes_before(core, c->gangs[child + 1], c->gangs[child]))
-            child++;
-        if (!goes_before(core, c->gangs[child], item))
-            break;
-        c->gangs[at] = c->gangs[child];
-    }
-    c->gangs[at] = item;
+    return bucket->refused_at == core->index.gains ||
+           core->pending.gangs[bucket->ask.gang].refused_at == core->index.gains;
 }
 
-static void contest_start(struct core *core, struct contest *c)
+static bool takes_part(struct core *core, uint32_t b)
 {
-    const bool all = core->order->blocks || core->order->preempts != PREEMPT_NEVER;
+    struct bucket *bucket = &core->pending.buckets[b];
+    const uint32_t job = bucket->heap[0].job;
 
-    vec_reserve(core->contest, core->contest_cap, core->pending.open_count);
-    c->gangs = core->contest;
-    c->count = 0;
-    for (uint32_t i = 0; i < core->pending.open_count; i++) {
-        const uint32_t gang = core->pending.open[i];
-
-        if (all || core->pending.buckets[gang].refused_at != core->index.gains)
-            c->gangs[c->count++] = gang;
-    }
-    for (uint32_t i = c->count / 2; i-- > 0;)
-        sift_down(core, c, i);
+    if (!is_refused(core, bucket) || core->jobs.rows[job].victims > 0 ||
+        orderer_of(core, job)->policy->blocks || rights_some(core, job))
+        return true;
+    if (bucket->refused_at != core->index.gains)
+        wait_for(bucket, core->pending.gangs[bucket->ask.gang].reason, QUEUE_NONE);
+    return false;
 }
 
-static void contest_drop_first(const struct core *core, struct contest *c)
+static bool refuse(struct core *core, struct bucket *bucket, const struct refusal *refusal)
 {
-    c->gangs[0] = c->gangs[--c->count];
-    if (c->count > 0)
-        sift_down(core, c, 0);
+    bucket->refused_at = core->index.gains;
+    wait_for(bucket, queue_bound_reason(refusal->bound), refusal->queue);
+    return false;
 }
 
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
-    const uint32_t gang = core->jobs.rows[job].gang;
-    struct bucket *bucket = &core->pending.buckets[gang];
+    const struct job *row = &core->jobs.rows[job];
+    struct bucket *bucket = &core->pending.buckets[row->bucket];
+    struct gang_note *note = &core->pending.gangs[row->gang];
     const uint32_t mark = trial_mark(&core->trial);
+    struct refusal refusal;
     enum reason reason;
     uint32_t layout;
 
     if (bucket->refused_at == core->index.gains)
         return false;
-    if (place_gang(core, gang, UINT32_MAX, &layout, &reason)) {
-        job_start(core, job, layout, mark, out);
-        return true;
+    if (!queues_admit(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &core->capacity,
+                      HELD_NOW, &refusal))
+        return refuse(core, bucket, &refusal);
+    if (note->refused_at != core->index.gains &&
+        place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
+        if (places_are_admitted(core, job, core->trial.log + mark, core->trial.count - mark,
+                                HELD_NOW, &refusal)) {
+            job_start(core, job, layout, mark, out);
+            return true;
+        }
+        trial_undo(core, mark);
+        return refuse(core, bucket, &refusal);
     }
-    bucket->refused_at = core->index.gains;
-    bucket->reason = reason == REASON_ROOM && place_never(core, gang) ? REASON_NEVER : reason;
+    if (note->refused_at != core->index.gains) {
+        note->refused_at = core->index.gains;
+        note->reason =
+            reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
+    }
+    wait_for(bucket, note->reason, QUEUE_NONE);
     return false;
+}
+
+/* Where its claim is, unless something else is in the way there now; then anywhere. Its claim stays
+ * while others that leave are all that keeps its queues from holding it. *out_waits: that is so. */
+static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
+{
+    *out_waits = false;
+    if (claim_is_free(core, job)) {
+        *out_waits = !claim_is_admitted(core, job);
+        if (!*out_waits)
+            claim_redeem(core, job, out);
+        return !*out_waits;
+    }
+    claim_drop(core, job);
+    return try_start(core, job, out);
 }
 
 /* Those for whom others were stopped come first, as soon as all of these have left. */
@@ -88,13 +105,13 @@ static void start_claimants(struct core *core, struct decisions *out)
 
     for (uint32_t i = 0; i < core->claimant_count;) {
         const uint32_t job = core->claimants[i], before = core->claimant_count;
+        bool waits;
 
         if (core->jobs.rows[job].victims > 0 || core->jobs.rows[job].state != JOB_PENDING) {
             i++;
             continue;
         }
-        claim_drop(core, job);
-        if (!try_start(core, job, out))
+        if (!start_claimant(core, job, &waits, out) && !waits)
             core->claimants[i] = ROW_NONE; /* it had its chance; in line again */
         i += core->claimant_count == before;
     }
@@ -104,53 +121,57 @@ static void start_claimants(struct core *core, struct decisions *out)
     core->claimant_count = kept;
 }
 
-static void hold_back_rest(struct core *core, const struct contest *c)
+/* What the turns of one contest have come to. */
+struct turns {
+    bool victims_known; /* those who give way are looked for once, if at all */
+    bool made_way;
+};
+
+static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
-    for (uint32_t i = 1; i < c->count; i++) {
-        core->pending.buckets[c->gangs[i]].reason = REASON_ORDER;
-        core->pending.buckets[c->gangs[i]].refused_at = NOT_REFUSED; /* to find its own reason */
+    if (!rights_some(core, job))
+        return false;
+    if (!turns->victims_known)
+        victims_refresh(core);
+    turns->victims_known = true;
+    return preempt_for(core, job, out);
+}
+
+/* The first job of a bucket has its turn. */
+static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct decisions *out)
+{
+    struct bucket *bucket = &core->pending.buckets[b];
+    const uint32_t job = bucket->heap[0].job;
+
+    if (core->jobs.rows[job].victims > 0) {
+        wait_for(bucket, REASON_VICTIMS, QUEUE_NONE); /* its claim was lost; they still leave */
+        contest_drop(core, b);
+    } else if (try_start(core, job, out)) {
+        contest_next(core, b);
+    } else if (orderer_of(core, job)->policy->blocks) {
+        contest_hold_back(core, b);
+    } else if (make_way(core, job, turns, out)) {
+        turns->made_way = true;
+        contest_next(core, b); /* it has a claim; the next one may have one too */
+        contest_refresh(core);
+    } else {
+        contest_drop(core, b);
     }
 }
 
-static void fill_in_order(struct core *core, struct contest *c, struct decisions *out)
-{
-    bool victims_known = false;
-
-    while (c->count > 0) {
-        const uint32_t gang = c->gangs[0];
-        const struct waiting first = core->pending.buckets[gang].heap[0];
-
-        if (core->jobs.rows[first.job].victims == 0 && try_start(core, first.job, out)) {
-            if (pending_first(&core->pending, gang) != NULL)
-                sift_down(core, c, 0);
-            else
-                contest_drop_first(core, c);
-            continue;
-        }
-        if (core->order->blocks) {
-            hold_back_rest(core, c);
-            break;
-        }
-        if (core->order->preempts == PREEMPT_TAKE && !victims_known) {
-            victims_refresh(core);
-            victims_known = true;
-        }
-        if (core->jobs.rows[first.job].victims > 0 ||
-            (core->order->preempts == PREEMPT_TAKE &&
-             preempt_for(core, first.job, first.key, out))) {
-            core->pending.buckets[gang].reason = REASON_VICTIMS;
-            core->pending.buckets[gang].refused_at = NOT_REFUSED; /* to find its own reason */
-        }
-        contest_drop_first(core, c);
-    }
-}
-
+/* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
+ * before: so all have a turn again, until nobody makes way. */
 void step_fill(struct core *core, struct decisions *out)
 {
-    struct contest contest;
+    struct turns turns = {.made_way = true};
+    uint32_t bucket;
 
     start_claimants(core, out);
-    contest_start(core, &contest);
-    fill_in_order(core, &contest, out);
+    while (turns.made_way) {
+        turns = (struct turns){false, false};
+        contest_open(core, takes_part);
+        while ((bucket = contest_best(core)) != ROW_NONE)
+            take_turn(core, bucket, &turns, out);
+    }
     trial_commit(core);
 }

@@ -3,58 +3,83 @@
 #pragma once
 #include <stdint.h>
 
+#include "base/heap.h"
 #include "base/names.h"
 #include "base/vec.h"
+#include "core/classes.h"
+#include "core/contest.h"
 #include "core/core.h"
+#include "core/elastic.h"
+#include "core/entitle.h"
 #include "core/expect.h"
 #include "core/fits.h"
 #include "core/gate.h"
 #include "core/index.h"
 #include "core/jobs.h"
 #include "core/nodes.h"
+#include "core/orderers.h"
 #include "core/pending.h"
+#include "core/queues.h"
 #include "core/shape.h"
 #include "core/shortlist.h"
 #include "core/trial.h"
 #include "core/victims.h"
+#include "core/view.h"
 
 struct core {
     /* configuration */
     const struct placement_policy *placement;
-    const struct order_policy *order;
+    const struct order_policy *order;         /* the core's own: orderers[0] */
+    const struct order_policy *const *orders; /* [order_count] that queues may name */
+    uint32_t order_count;
+    int64_t *order_options; /* [order_option_count] */
+    uint32_t order_option_count, order_option_cap;
     uint64_t seed;
     enum repack repack;
     int64_t migrate_wait_us;
     uint32_t migrate_gain_ppm;
     uint32_t nodes_max, jobs_max;
+    uint32_t reservation_depth;
+    uint64_t rules_digest; /* of the configuration that came last; 0 = none did */
+    int64_t silent_us;     /* a node is lost when it was silent for so long */
 
     /* facts */
     int64_t now_us;
+    int64_t settled_us; /* the clock at the last step: what was due then has been done */
     struct names names;
     uint32_t no_name;        /* the id of "" */
     struct map node_by_name; /* name id -> node row */
     struct shapes shapes;
     struct nodes nodes;
     struct jobs jobs;
+    struct queues queues;
+    struct classes classes;
+    struct amounts asks;      /* of all unfinished jobs, at least */
+    struct orderer *orderers; /* [orderer_count] */
+    uint32_t orderer_count, orderer_cap;
     struct pending pending;
     struct gate gate;
     struct expect expect;  /* run times of the jobs that finished */
     void *placement_state; /* [placement->state_size] */
-    void *order_state;     /* [order->state_size] */
     uint32_t *unsettled;   /* jobs that a step must look at: cancelled, failed, or lost a task */
     uint32_t unsettled_count, unsettled_cap;
     uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
+    struct drift drift;   /* what listings repaired */
+    uint64_t marks_ahead; /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */
     struct fits fits;
     struct index index;
+    struct elastic elastic;       /* the jobs that could grow */
     struct shortlist *shortlists; /* [shortlist_count] by shape */
     uint32_t shortlist_count, shortlist_cap;
     uint64_t score_epoch; /* grows when the placement policy's scores change */
     struct trial trial;
-    uint32_t *contest; /* [contest_cap] room for fill.c */
-    uint32_t contest_cap;
+    struct contest contest;
+    struct amounts capacity; /* of the whole cluster, as of this step */
+    struct entitle_scratch entitle;
+    struct heap due;        /* what is due at a time, see due.h */
     struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };
 
@@ -71,7 +96,7 @@ static inline struct expect_facts job_expect_facts(const struct core *core, cons
 
 /* core.c: a core with empty tables, and then the states of its policies. core_free() takes either.
  */
-struct core *core_bare(const struct placement_policy *placement, const struct order_policy *order);
+struct core *core_bare(const struct core_config *config);
 void core_init_policies(struct core *core, const struct core_config *config);
 
 /* The job's tasks, by index. */

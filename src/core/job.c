@@ -9,11 +9,16 @@ const char *reason_text(enum reason reason)
     static const char *const texts[REASON_COUNT] = {
         [REASON_NONE] = "not waiting",
         [REASON_NEW] = "new",
-        [REASON_NEVER] = "no node of this cluster could hold a task of it, even empty",
+        [REASON_NEVER] = "the nodes of this cluster could not hold it, even if they were empty",
         [REASON_ROOM] = "no node has room for a task of it now",
         [REASON_GANG] = "not all of its tasks fit together now",
         [REASON_ORDER] = "an earlier job holds back all behind it",
         [REASON_VICTIMS] = "jobs that give way to it have not left yet",
+        [REASON_QUOTA] = "a queue is at its limit",
+        [REASON_BORROW] = "a queue has borrowed as much as it may",
+        [REASON_LEND] = "a queue keeps back what it does not lend",
+        [REASON_USER] = "its user is at the limit for one user of the queue",
+        [REASON_CLASS] = "its user is at the limit for one user of the priority class",
         [REASON_HELD] = "is held by its user",
         [REASON_AFTER] = "waits for other jobs to end",
         [REASON_ARRAY] = "its array has as many jobs running or in line as it may",
@@ -22,6 +27,7 @@ const char *reason_text(enum reason reason)
         [REASON_CANCELLED] = "was cancelled",
         [REASON_FAILED] = "a task of it failed",
         [REASON_LOST] = "a task of it was lost",
+        [REASON_LIMIT] = "ran for its time limit",
     };
 
     check(reason < REASON_COUNT);
@@ -30,8 +36,8 @@ const char *reason_text(enum reason reason)
 
 const char *job_state_text(enum job_state state)
 {
-    static const char *const texts[] = {"free",     "pending",  "starting", "running",
-                                        "stopping", "finished", "failed",   "cancelled"};
+    static const char *const texts[] = {"free",     "pending", "starting", "running",  "stopping",
+                                        "finished", "failed",  "limited",  "cancelled"};
 
     check(state <= JOB_CANCELLED);
     return texts[state];

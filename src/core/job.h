@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* job.h - jobs, their tasks, and the states that both go through.
  *
- *   PENDING -> STARTING -> RUNNING -> (gone: finished, failed, cancelled)
+ *   PENDING -> STARTING -> RUNNING -> (gone: finished, failed, limited, cancelled)
  *      ^          |           |
- *      +----------+--- STOPPING   (preempted: back to PENDING; cancelled: gone)
+ *      +----------+--- STOPPING   (preempted, or to try again: back to PENDING; else gone)
  *
  * STARTING is in flight: a start decision is out and its GPUs are used. STOPPING is releasing:
- * told to stop, still holding. Both end by events of the place where the job runs. */
+ * told to stop, still holding. Both end by events of the place where the job runs.
+ *
+ * A task holds GPUs from the start decision until it has left. Tasks of an elastic job or a service
+ * come and go while the job runs: those that hold nothing and may be started (again) are absent. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/standing.h"
 
 #define ROW_NONE          UINT32_MAX
 #define TIME_NONE         INT64_MAX
@@ -24,20 +28,26 @@ enum job_state {
     JOB_STARTING,
     JOB_RUNNING,
     JOB_STOPPING,
-    JOB_FINISHED, /* seen only by finished() of an order, as are the next two */
+    JOB_FINISHED, /* seen only by finished() of an order, as are the next three */
     JOB_FAILED,
+    JOB_LIMITED, /* it ran for its time limit */
     JOB_CANCELLED,
 };
 
 enum reason {
     REASON_NONE,    /* not waiting */
     REASON_NEW,     /* submitted after the last step */
-    REASON_NEVER,   /* no node of this cluster could hold a task of it, even empty */
+    REASON_NEVER,   /* the nodes of this cluster could not hold it, even if they were empty */
     REASON_ROOM,    /* no node it may use has room for a task of it now (GPUs, CPUs
                      * or memory are short) */
     REASON_GANG,    /* some tasks would fit, but not all of them together */
     REASON_ORDER,   /* an earlier job holds back all behind it */
     REASON_VICTIMS, /* waits for preempted jobs to leave */
+    REASON_QUOTA,   /* a queue is at its limit */
+    REASON_BORROW,  /* a queue has borrowed as much as it may */
+    REASON_LEND,    /* a queue keeps back what it does not lend */
+    REASON_USER,    /* its user is at the limit for a user of the queue */
+    REASON_CLASS,   /* its user is at the limit for a user of the class */
     /* why a job is not even queued */
     REASON_HELD,  /* by its user */
     REASON_AFTER, /* waits for other jobs to end */
@@ -49,6 +59,7 @@ enum reason {
     REASON_CANCELLED,
     REASON_FAILED, /* a task of it ended badly */
     REASON_LOST,   /* a task of it was lost */
+    REASON_LIMIT,  /* it ran for its time limit */
     REASON_COUNT,
 };
 
@@ -62,20 +73,29 @@ struct job {
     uint32_t gang;              /* what it asks for */
     uint32_t layout;            /* which of the gang's layouts it runs in; 0 while pending */
     uint32_t queue, user, name; /* name ids */
+    struct standing at;         /* where it stands in the queues */
+    uint32_t class_id;          /* priority class */
+    uint32_t bucket;            /* of pending, while it is queued */
     uint32_t task_count;        /* of that layout */
     uint32_t task_first;        /* row of its first task; ROW_NONE while pending without a claim */
     uint32_t tasks_started, tasks_left; /* settled by events since the last start */
+    uint32_t tasks_absent;              /* of those that have left: may be started again */
+    uint32_t tasks_shrinking;           /* told to stop while the job goes on, and not left */
+    bool service;                       /* it never ends by itself */
     bool cancelled;                     /* when it has stopped, it is gone */
     bool failed;                        /* a task ended badly */
     bool lost;                          /* a task was lost: it must start again */
-    bool preempted; /* it was told to give way, and waits again when it has left */
-    bool moving;    /* it was stopped to start elsewhere: compared as if it ran on */
-    bool unsettled; /* the next step must look at it */
-    bool queued;    /* PENDING, and nothing but room keeps it from starting: gate.h */
-    bool held;      /* by its user */
-    bool in_vain;   /* a job that it waits for has ended otherwise: it can never start */
-    bool let_in;    /* of its array's jobs, one that may be queued and run */
-    bool lined_up;  /* in its array's list of those that are kept out */
+    bool preempted;                     /* it was told to stop, and waits again when it has left */
+    bool moving;     /* it was stopped to start elsewhere: compared as if it ran on */
+    bool unsettled;  /* the next step must look at it */
+    bool queued;     /* PENDING, and nothing but room keeps it from starting: gate.h */
+    bool held;       /* by its user */
+    bool in_vain;    /* a job that it waits for has ended otherwise: it can never start */
+    bool let_in;     /* of its array's jobs, one that may be queued and run */
+    bool lined_up;   /* in its array's list of those that are kept out */
+    bool fixed;      /* it never gives way */
+    bool attended;   /* STOPPING: it should be long gone, and that was said */
+    bool mark_ahead; /* it said once that it had saved work of a time that had not come yet */
     uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
     uint32_t after_left;                    /* jobs that it waits for */
     enum reason told;                       /* what its own note said, while it is not queued */
@@ -84,14 +104,24 @@ struct job {
     int64_t submit_us;
     int64_t deadline_us;     /* when it should have ended; TIME_NONE = none */
     int64_t start_us;        /* of this run; TIME_NONE unless RUNNING or STOPPING */
+    int64_t stop_us;         /* when it was told to stop; TIME_NONE unless STOPPING */
+    int64_t limit_us;        /* run time of one run at most; 0 = no limit */
+    int64_t grace_us;        /* from being told to stop to being killed; -1 = that of its class */
+    int64_t min_run_us;      /* of one run, before it gives way; -1 = that of its class */
+    int64_t mark_us;         /* what it did up to then is saved; 0 = nothing. Never after now */
+    int64_t mark_said_us;    /* the last mark as it was said */
+    uint32_t retries_left;   /* how often it may yet start again after a task of it failed */
     int64_t attained_us;     /* run time of earlier runs, kept over preemption */
     int64_t remaining_us;    /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
                               * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
-    uint32_t run; /* counts its starts; what is heard of an earlier one is of no account */
-    enum reason reason;
-    uint32_t active_at; /* where it is in jobs.active, while it holds GPUs */
+    uint32_t run; /* counts start decisions, those for some of its tasks too */
+    int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;
+                                                  * TIME_NONE = none */
+    enum reason reason;                          /* why it waits, or was told to stop */
+    uint32_t active_at;  /* where it is in jobs.active, while it holds GPUs */
+    uint32_t growing_at; /* where it is in elastic.growing, ROW_NONE if it is not */
 };
 
 /* Run time so far, this run included. */
@@ -114,12 +144,28 @@ static inline int64_t job_remaining_us(const struct job *job, int64_t now_us)
     return left_us > 0 ? left_us : 0;
 }
 
+/* Run time that would be lost if it stopped now: since its start or what it saved last. A mark from
+ * before this run counts as none. 0 unless RUNNING. */
+static inline int64_t job_lost_work_us(const struct job *job, int64_t now_us)
+{
+    if (job->state != JOB_RUNNING)
+        return 0;
+    return now_us - (job->mark_us > job->start_us ? job->mark_us : job->start_us);
+}
+
 struct task {
     uint32_t job;
-    uint32_t node;
+    uint32_t node; /* ROW_NONE if it holds nothing */
     uint32_t shape;
-    uint64_t gpu_mask; /* bit i: GPU i of the node */
-    bool started, left;
-    bool claimed;                  /* not running: room kept for a waiting job, see claim.h */
+    uint32_t run;      /* of the job, when it was started; 0 = never since the job waited. What is
+                        * heard of an earlier one is of no account */
+    uint64_t gpu_mask; /* bit i: GPU i of the node; 0 if it holds nothing */
+    bool started;
+    bool left;       /* it holds nothing: it has gone, or was not started yet */
+    bool absent;     /* it has left, and may be started again */
+    bool shrinking;  /* it was told to stop while the job goes on */
+    bool claimed;    /* not running: room kept for a waiting job, see claim.h */
+    bool leaving;    /* it was told to stop, alone or with the job */
+    uint32_t missed; /* listings of its node that did not have it, since one that had */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

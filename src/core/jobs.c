@@ -119,12 +119,21 @@ void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count)
 
 static void task_walk(struct task *task, const struct jobs_limits *limits, struct tape *t)
 {
-    tape_row(t, &task->node, limits->nodes, "node of a task");
-    tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
-    tape_u64(t, &task->gpu_mask);
-    tape_bool(t, &task->started);
     tape_bool(t, &task->left);
+    if (task->left && tape_loads(t))
+        task->node = ROW_NONE;
+    if (!task->left) {
+        tape_row(t, &task->node, limits->nodes, "node of a task");
+        tape_u64(t, &task->gpu_mask);
+    }
+    tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
+    tape_u32(t, &task->run);
+    tape_bool(t, &task->started);
+    tape_bool(t, &task->absent);
+    tape_bool(t, &task->shrinking);
     tape_bool(t, &task->claimed);
+    tape_bool(t, &task->leaving);
+    tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,
@@ -165,26 +174,55 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->queued);
     tape_bool(t, &job->held);
     tape_bool(t, &job->in_vain);
+    tape_bool(t, &job->fixed);
+    tape_bool(t, &job->attended);
+    tape_bool(t, &job->mark_ahead);
+    tape_bool(t, &job->service);
 }
 
-/* No start is the time 0 on a tape, and a start that much later. */
+/* None is the time 0 on a tape, and others are that much later. */
+static void time_walk(int64_t *time_us, struct tape *t, const char *what)
+{
+    int64_t saved = *time_us == TIME_NONE ? 0 : *time_us + 1;
+
+    tape_i64_in(t, &saved, 0, JOB_TIME_MAX, what);
+    if (tape_loads(t))
+        *time_us = saved == 0 ? TIME_NONE : saved - 1;
+}
+
 static void times_walk(struct job *job, struct tape *t)
 {
-    int64_t start = job->start_us == TIME_NONE ? 0 : job->start_us + 1;
-
     tape_i64_in(t, &job->submit_us, 0, JOB_TIME_MAX, "submission of a job");
-    tape_i64_in(t, &start, 0, JOB_TIME_MAX, "start of a job");
+    time_walk(&job->start_us, t, "start of a job");
+    time_walk(&job->stop_us, t, "when a job was told to stop");
+    tape_i64_in(t, &job->limit_us, 0, TIME_US_MAX, "limit of a job");
+    tape_i64_in(t, &job->grace_us, -1, TIME_US_MAX, "grace of a job");
+    tape_i64_in(t, &job->min_run_us, -1, TIME_US_MAX, "least run time of a job");
+    tape_i64_in(t, &job->mark_us, 0, JOB_TIME_MAX, "checkpoint of a job");
+    tape_i64(t, &job->mark_said_us);
+    tape_u32(t, &job->retries_left);
     tape_i64_in(t, &job->deadline_us, 0, TIME_NONE, "deadline of a job");
     tape_i64_in(t, &job->attained_us, 0, JOB_TIME_MAX, "run time of a job");
     tape_i64_in(t, &job->remaining_us, REMAINING_UNKNOWN, INT64_MAX, "what is left of a job");
     tape_i64_in(t, &job->remaining_at_us, 0, JOB_TIME_MAX, "when that was told");
-    if (tape_loads(t))
-        job->start_us = start == 0 ? TIME_NONE : start - 1;
+}
+
+/* Failures of a service, written like a start. */
+static void failures_walk(struct job *job, struct tape *t)
+{
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++) {
+        int64_t at = job->failed_us[i] == TIME_NONE ? 0 : job->failed_us[i] + 1;
+
+        tape_i64_in(t, &at, 0, JOB_TIME_MAX, "failure of a service");
+        if (tape_loads(t))
+            job->failed_us[i] = at == 0 ? TIME_NONE : at - 1;
+    }
 }
 
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
 {
     struct job *job = &j->rows[row];
+    uint32_t of_class = job->at.of_class == QUEUE_NONE ? 0 : job->at.of_class + 1;
 
     tape_enum(t, job->state, JOB_STOPPING, "state of a job");
     if (job->state == JOB_FREE)
@@ -196,9 +234,17 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_row(t, &job->queue, limits->names, "queue of a job");
     tape_row(t, &job->user, limits->names, "user of a job");
     tape_row(t, &job->name, limits->names, "name of a job");
+    tape_row(t, &job->at.leaf, limits->queues, "queue row of a job");
+    tape_row(t, &of_class, limits->queues + 1, "class row of a job");
+    if (tape_loads(t))
+        job->at.of_class = of_class > 0 ? of_class - 1 : QUEUE_NONE;
+    tape_row(t, &job->class_id, limits->classes, "class of a job");
     tape_u32(t, &job->tasks_started);
     tape_u32(t, &job->tasks_left);
+    tape_u32(t, &job->tasks_absent);
+    tape_u32(t, &job->tasks_shrinking);
     flags_walk(job, t);
+    failures_walk(job, t);
     tape_u32(t, &job->victims);
     tape_u64(t, &job->claimant);
     times_walk(job, t);
@@ -261,7 +307,8 @@ void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t)
             j->rows[j->count++] = (struct job){.task_first = ROW_NONE,
                                                .array = ROW_NONE,
                                                .array_prev = ROW_NONE,
-                                               .array_next = ROW_NONE};
+                                               .array_next = ROW_NONE,
+                                               .growing_at = ROW_NONE};
         }
         job_walk(j, i, limits, t);
         if (tape_loads(t) && !t->failed)

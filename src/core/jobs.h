@@ -44,7 +44,7 @@ void jobs_tasks_remove(struct jobs *j, uint32_t first, uint32_t count);
 
 /* How large the tables are that jobs point into. */
 struct jobs_limits {
-    uint32_t names, nodes;
+    uint32_t names, nodes, queues, classes;
     const struct shapes *shapes;
 };
 

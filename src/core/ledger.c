@@ -16,7 +16,10 @@ static uint32_t kind_of(const struct shape *shape)
 
 void ledger_refresh(struct core *core, uint32_t node)
 {
-    index_update(&core->index, &core->nodes, node, nodes_kinds(&core->nodes, node));
+    if (node_takes_work(&core->nodes.rows[node]))
+        index_update(&core->index, &core->nodes, node, nodes_kinds(&core->nodes, node));
+    else
+        index_remove(&core->index, &core->nodes, node);
 }
 
 static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask, int sign)

@@ -10,7 +10,8 @@ struct core;
 void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
 void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
 
-/* The node's description, health or tasks changed: put it into its state. */
+/* The node's description, health or tasks changed: put it into its state, or out of all of them if
+ * it takes no new work. */
 void ledger_refresh(struct core *core, uint32_t node);
 
 /* What is held changed by a report from outside, not by a decision: it may be more than there is,

@@ -3,6 +3,8 @@
 #include "core/life.h"
 
 #include "base/check.h"
+#include "core/due.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 
@@ -10,16 +12,19 @@ void job_enqueue(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
     const struct waiting waiting = {
-        .key = core->order->key(core->order_state, core, job, core->now_us),
+        .key = orderer_key(core, job),
         .sequence = row->sequence,
         .job = job,
     };
+    const struct wanted ask = {row->gang, row->at.leaf, row->at.of_class, row->class_id};
 
     check(!row->queued);
     row->queued = true;
     row->reason = REASON_NEW;
     row->told = REASON_NONE;
-    pending_add(&core->pending, row->gang, &waiting);
+    row->bucket = pending_add(&core->pending, &ask, &waiting);
+    queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, 1,
+                core->now_us);
 }
 
 void job_dequeue(struct core *core, uint32_t job)
@@ -28,13 +33,14 @@ void job_dequeue(struct core *core, uint32_t job)
 
     check(row->queued);
     row->queued = false;
-    pending_remove(&core->pending, row->gang, job);
+    pending_remove(&core->pending, row->bucket, job);
+    queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, -1,
+                core->now_us);
 }
 
 void job_rekey(struct core *core, uint32_t job)
 {
-    pending_rekey(&core->pending, core->jobs.rows[job].gang, job,
-                  core->order->key(core->order_state, core, job, core->now_us));
+    pending_rekey(&core->pending, core->jobs.rows[job].bucket, job, orderer_key(core, job));
 }
 
 void job_unsettle(struct core *core, uint32_t job)
@@ -45,7 +51,65 @@ void job_unsettle(struct core *core, uint32_t job)
     vec_push(core->unsettled, core->unsettled_count, core->unsettled_cap, job);
 }
 
+void job_note(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct decision decision = {
+        .type = DECISION_NOTE,
+        .job_id = row->id,
+        .job = job,
+        .reason = row->reason,
+        .for_job = JOB_NONE,
+    };
+
+    if (row->told == row->reason)
+        return;
+    row->told = row->reason;
+    vec_push(out->items, out->count, out->cap, decision);
+}
+
 /* ---- starting ---- */
+
+struct amounts task_amounts(const struct core *core, const struct task *task)
+{
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+
+    (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
+    return (struct amounts){{
+        [RES_GPU_MGPU] = (int64_t)shape->gpus * need.mgpu,
+        [RES_GPU_BYTES] = shape->gpus * need.memory_bytes,
+        [RES_CPU_MCPU] = shape->cpu_mcpu,
+        [RES_MEMORY_BYTES] = shape->memory_bytes,
+    }};
+}
+
+void job_book_task(struct core *core, uint32_t task, int sign)
+{
+    const struct task *t = &core->jobs.tasks[task];
+    const struct standing *at = &core->jobs.rows[t->job].at;
+    struct amounts amounts;
+
+    if (!core->queues.books)
+        return;
+    amounts = task_amounts(core, t);
+    queues_book(&core->queues, at, t->claimed ? BOOK_CLAIMED : BOOK_USED, &amounts, sign,
+                core->now_us);
+    if (t->leaving)
+        queues_book(&core->queues, at, BOOK_LEAVING, &amounts, sign, core->now_us);
+}
+
+/* A node with a task that should be long gone takes no new work until it has left. */
+static void count_stuck(struct core *core, uint32_t task, int sign)
+{
+    const struct task *t = &core->jobs.tasks[task];
+    struct node *node = &core->nodes.rows[t->node];
+
+    if (!core->jobs.rows[t->job].attended)
+        return;
+    node->stuck = (uint32_t)((int64_t)node->stuck + sign);
+    ledger_refresh(core, t->node);
+}
 
 void job_link_task(struct core *core, uint32_t task)
 {
@@ -57,6 +121,8 @@ void job_link_task(struct core *core, uint32_t task)
     if (t->node_next != ROW_NONE)
         core->jobs.tasks[t->node_next].node_prev = task;
     node->first_task = task;
+    job_book_task(core, task, 1);
+    count_stuck(core, task, 1);
 }
 
 void job_unlink_task(struct core *core, uint32_t task)
@@ -69,30 +135,75 @@ void job_unlink_task(struct core *core, uint32_t task)
         core->nodes.rows[t->node].first_task = t->node_next;
     if (t->node_next != ROW_NONE)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
+    job_book_task(core, task, -1);
+    count_stuck(core, task, -1);
 }
 
-static void add_tasks(struct core *core, uint32_t job, uint32_t mark, uint32_t count)
+/* Rows for all tasks of its layout, each of them absent. */
+static void add_rows(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const struct layout *layout =
+        &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
+    const uint32_t count = layout_tasks(&core->shapes, layout);
+    uint32_t at = row->task_first = jobs_tasks_add(&core->jobs, count);
+
+    row->task_count = row->tasks_left = row->tasks_absent = count;
+    row->tasks_started = row->tasks_shrinking = 0;
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+
+        for (uint32_t i = 0; i < group->tasks; i++)
+            core->jobs.tasks[at++] = (struct task){
+                .job = job,
+                .node = ROW_NONE,
+                .shape = group->shape,
+                .left = true,
+                .absent = true,
+            };
+    }
+}
+
+/* The trial's log from `mark` on says where absent tasks are started. */
+static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
-    row->task_first = jobs_tasks_add(&core->jobs, count);
-    row->task_count = count;
-    row->tasks_started = row->tasks_left = 0;
+    row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
+        struct task *task = job_task(core, row, item->slot);
 
-        check(!item->given && item->slot < count);
-        core->jobs.tasks[row->task_first + item->slot] = (struct task){
+        check(!item->given && item->slot < row->task_count && task->absent);
+        *task = (struct task){
             .job = job,
             .node = item->node,
             .shape = item->shape,
+            .run = row->run,
             .gpu_mask = item->gpu_mask,
         };
         job_link_task(core, row->task_first + item->slot);
     }
+    row->tasks_left -= core->trial.count - mark;
+    row->tasks_absent -= core->trial.count - mark;
 }
 
-static void decide_start(const struct core *core, uint32_t job, struct decisions *out)
+void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
+{
+    const struct task *task = job_task(core, &core->jobs.rows[job], index);
+    const struct task_place place = {
+        .task = index,
+        .node = task->node,
+        .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
+        .gpu_mask = task->gpu_mask,
+    };
+
+    vec_push(out->places, out->place_count, out->place_cap, place);
+}
+
+/* Of the tasks that were started last. */
+static void decide_start(const struct core *core, uint32_t job, uint32_t count,
+                         struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct decision decision = {
@@ -103,21 +214,13 @@ static void decide_start(const struct core *core, uint32_t job, struct decisions
         .layout = row->layout,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
-        .place_count = row->task_count,
+        .place_count = count,
     };
 
     vec_push(out->items, out->count, out->cap, decision);
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const struct task_place place = {
-            .task = i,
-            .node = task->node,
-            .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
-            .gpu_mask = task->gpu_mask,
-        };
-
-        vec_push(out->places, out->place_count, out->place_cap, place);
-    }
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (job_task(core, row, i)->run == row->run)
+            job_add_place(core, job, i, out);
 }
 
 void job_leave_claimants(struct core *core, uint32_t job)
@@ -140,42 +243,125 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     job_leave_claimants(core, job);
     core->jobs.pending--;
     jobs_activate(&core->jobs, job);
+    core->classes.rows[row->class_id].active++;
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
     row->moving = false;
     row->layout = layout;
-    row->run++;
-    add_tasks(core, job, mark, core->trial.count - mark);
-    decide_start(core, job, out);
+    add_rows(core, job);
+    start_tasks(core, job, mark);
+    check(job_tasks_standing(row) >= job_tasks_min(core, row));
+    decide_start(core, job, core->trial.count - mark, out);
+}
+
+void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *out)
+{
+    check(core->jobs.rows[job].state == JOB_RUNNING && core->trial.count > mark);
+    start_tasks(core, job, mark);
+    elastic_update(core, job);
+    decide_start(core, job, core->trial.count - mark, out);
+}
+
+void job_try_running(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (row->state != JOB_STARTING || row->tasks_started + row->tasks_absent < row->task_count)
+        return;
+    row->state = JOB_RUNNING;
+    row->start_us = core->now_us;
+    due_job(core, job);
+    elastic_update(core, job);
+    orderer_started(core, job);
+}
+
+void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
+{
+    struct task *task = job_task(core, &core->jobs.rows[job], task_index);
+
+    if (task->started)
+        return;
+    task->started = true;
+    task->missed = 0;
+    core->jobs.rows[job].tasks_started++;
+    job_try_running(core, job);
 }
 
 /* ---- stopping and leaving ---- */
 
+void job_task_leaves(struct core *core, uint32_t task)
+{
+    if (core->jobs.tasks[task].left || core->jobs.tasks[task].leaving)
+        return;
+    job_book_task(core, task, -1);
+    core->jobs.tasks[task].leaving = true;
+    job_book_task(core, task, 1);
+}
+
+int64_t job_grace_us(const struct core *core, const struct job *job)
+{
+    return job->grace_us >= 0 ? job->grace_us : core->classes.rows[job->class_id].grace_us;
+}
+
+int64_t job_min_run_us(const struct core *core, const struct job *job)
+{
+    return job->min_run_us >= 0 ? job->min_run_us : core->classes.rows[job->class_id].min_run_us;
+}
+
+bool job_may_give_way(const struct core *core, const struct job *job)
+{
+    return job->state == JOB_RUNNING && !job->fixed && !core->classes.rows[job->class_id].fixed &&
+           core->now_us - job->start_us >= job_min_run_us(core, job);
+}
+
+static enum reason stop_reason(const struct job *row, enum stop_mode mode)
+{
+    return row->cancelled       ? REASON_CANCELLED
+           : mode == STOP_LIMIT ? REASON_LIMIT
+           : row->lost          ? REASON_LOST
+           : row->failed        ? REASON_FAILED
+                                : REASON_GIVES_WAY;
+}
+
 void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decisions *out)
 {
     struct job *row = &core->jobs.rows[job];
+    const enum reason reason = stop_reason(row, mode);
     const struct decision decision = {
         .type = DECISION_STOP,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .mode = mode,
-        .for_job = row->claimant,
-        .reason = row->cancelled ? REASON_CANCELLED
-                  : row->failed  ? REASON_FAILED
-                  : row->lost    ? REASON_LOST
-                                 : REASON_GIVES_WAY,
+        .for_job = reason == REASON_GIVES_WAY ? row->claimant : JOB_NONE,
+        .grace_us = job_grace_us(core, row),
+        .reason = reason,
     };
 
     check(row->state == JOB_STARTING || row->state == JOB_RUNNING);
     row->state = JOB_STOPPING;
+    row->stop_us = core->now_us;
+    row->reason = reason;
     row->preempted = mode == STOP_PREEMPT;
+    for (uint32_t i = 0; i < row->task_count; i++)
+        job_task_leaves(core, row->task_first + i);
+    due_job(core, job);
+    elastic_update(core, job);
     vec_push(out->items, out->count, out->cap, decision);
 }
 
-/* The job that it was told to stop for has one victim less to wait for. */
-static void tell_claimant(struct core *core, struct job *row)
+/* Who lost a task waits again, whatever else its tasks did because of that. */
+void job_stop_broken(struct core *core, uint32_t job, struct decisions *out)
 {
+    const struct job *row = &core->jobs.rows[job];
+    const bool again = row->lost || row->retries_left > 0;
+
+    job_stop(core, job, again && !row->cancelled ? STOP_PREEMPT : STOP_CANCEL, out);
+}
+
+void job_forget_claimant(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
     const uint32_t claimant =
         row->claimant != JOB_NONE ? jobs_find(&core->jobs, row->claimant) : ROW_NONE;
 
@@ -192,10 +378,13 @@ static void requeue(struct core *core, uint32_t job)
     row->failed = row->lost = row->preempted = false;
     row->layout = 0;
     row->preemptions++;
-    if (core->order->stopped != NULL)
-        core->order->stopped(core->order_state, core, job);
+    orderer_stopped(core, job);
     core->jobs.pending++;
     gate_try(core, job);
+    if (row->queued)
+        return;
+    row->moving = false; /* it was held while it moved */
+    job_leave_claimants(core, job);
 }
 
 /* What failed or was cancelled says little about how long the next one like it runs. */
@@ -211,11 +400,12 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
     core->jobs.rows[job].state = how;
     if (how == JOB_FINISHED)
         learn(core, &core->jobs.rows[job]);
-    if (core->order->finished != NULL)
-        core->order->finished(core->order_state, core, job);
+    orderer_finished(core, job);
     job_leave_claimants(core, job);
     check(core->jobs.rows[job].task_first == ROW_NONE);
     gate_ended(core, job, how == JOB_FINISHED);
+    queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
+    amounts_add(&core->asks, &core->shapes.gangs[core->jobs.rows[job].gang].asks, -1);
     jobs_remove(&core->jobs, job);
 }
 
@@ -225,43 +415,107 @@ static void tell_left(struct core *core, const struct job *row)
         core->placement->left(core->placement_state, core, job_task(core, row, i)->shape);
 }
 
-/* The last task has left. A job that was told to give way, but ended well first, has ended. */
+/* Now that all of its tasks have left. Who was told to stop keeps to what that was for; but a job
+ * that was to wait again, and ended well first, has ended; a service never ends well. */
+static bool waits_again(const struct job *row)
+{
+    if (row->cancelled)
+        return false;
+    if (row->state == JOB_STOPPING)
+        return row->preempted && (row->lost || row->failed || row->service);
+    return row->lost || (row->failed && row->retries_left > 0) || (row->service && !row->failed);
+}
+
+/* It waits again because a task of it failed by itself, and for nothing else. */
+static bool uses_a_retry(const struct job *row)
+{
+    return row->failed && !row->lost &&
+           (row->state != JOB_STOPPING || row->reason == REASON_FAILED);
+}
+
+static enum job_state end_of(const struct job *row)
+{
+    return row->cancelled                                              ? JOB_CANCELLED
+           : row->state == JOB_STOPPING && row->reason == REASON_LIMIT ? JOB_LIMITED
+           : row->failed || row->lost                                  ? JOB_FAILED
+                                                                       : JOB_FINISHED;
+}
+
 static void all_left(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
-    const bool again = row->lost || (row->preempted && row->failed);
+    const bool again = waits_again(row);
+    const enum job_state end = end_of(row);
 
+    if (again && uses_a_retry(row))
+        row->retries_left--;
     if (row->remaining_us != REMAINING_UNKNOWN)
         row->remaining_us = job_remaining_us(row, core->now_us);
     row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
-    row->start_us = TIME_NONE;
+    row->start_us = row->stop_us = TIME_NONE;
+    row->attended = false;
+    row->state = JOB_PENDING; /* for a moment, unless it waits again */
+    due_job(core, job);
     jobs_deactivate(&core->jobs, job);
-    tell_claimant(core, row);
-    if (!again || row->cancelled)
+    core->classes.rows[row->class_id].active--;
+    job_forget_claimant(core, job);
+    if (!again)
         tell_left(core, row);
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
-    if (row->cancelled)
-        job_gone(core, job, JOB_CANCELLED);
-    else if (again)
+    row->tasks_absent = 0;
+    elastic_update(core, job);
+    if (again)
         requeue(core, job);
     else
-        job_gone(core, job, row->failed ? JOB_FAILED : JOB_FINISHED);
+        job_gone(core, job, end);
 }
 
-void job_task_left(struct core *core, uint32_t job, uint32_t task_index)
+/* What the task held is free. */
+static void give_back(struct core *core, struct task *task)
+{
+    job_unlink_task(core, (uint32_t)(task - core->jobs.tasks));
+    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    if (core->nodes.rows[task->node].deficit)
+        ledger_reported(core, task->node); /* perhaps it is over */
+    core->index.gains++;
+    task->left = true;
+    task->leaving = false;
+    task->missed = 0;
+    task->node = ROW_NONE;
+    task->gpu_mask = 0;
+}
+
+/* With the last task that was told to stop for another job, that one has a victim less. */
+static void has_shrunk(struct core *core, struct job *row, struct task *task)
+{
+    task->shrinking = false;
+    row->tasks_shrinking--;
+    if (row->tasks_shrinking == 0 && row->state != JOB_STOPPING)
+        job_forget_claimant(core, (uint32_t)(row - core->jobs.rows));
+}
+
+void job_task_left(struct core *core, uint32_t job, uint32_t task_index, bool absent)
 {
     struct job *row = &core->jobs.rows[job];
     struct task *task = job_task(core, row, task_index);
 
     check(!task->left);
-    task->left = true;
-    job_unlink_task(core, row->task_first + task_index);
-    ledger_give(core, task->node, task->shape, task->gpu_mask);
-    if (core->nodes.rows[task->node].deficit)
-        ledger_reported(core, task->node); /* perhaps it is over */
-    core->index.gains++;
-    if (++row->tasks_left == row->task_count)
+    give_back(core, task);
+    row->tasks_left++;
+    if (absent) {
+        task->absent = true;
+        row->tasks_absent++;
+        row->tasks_started -= task->started;
+        task->started = false;
+    }
+    if (task->shrinking)
+        has_shrunk(core, row, task);
+    if (row->tasks_left == row->task_count) {
         all_left(core, job);
+        return;
+    }
+    job_try_running(core, job);
+    elastic_update(core, job);
 }

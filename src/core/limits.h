@@ -21,3 +21,16 @@
 #define USERS_MAX          4096u      /* named by one queue or class */
 #define JOB_AFTER_MAX      64u        /* jobs that one job waits for */
 #define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one */
+
+/* Times, and how often; see overdue.h, health.h, listed.c. */
+#define GRACE_US_DEFAULT 30000000LL  /* from being told to stop to being killed */
+#define ATTEND_AFTER_US  60000000LL  /* after that, who is still there needs a person */
+#define NODE_SILENT_US   60000000LL  /* a node is lost when it was silent for so long */
+#define FLAP_SILENCES    5           /* a node that was silent so often */
+#define FLAP_WINDOW_US   600000000LL /* within this time must be calm for as long */
+#define FAILED_STARTS    3           /* a GPU on which so many starts failed */
+#define FAILED_WITHIN_US 300000000LL /* within this time gets no new work */
+#define MISSED_MAX       2           /* listings without a task that is on its way: it is lost */
+/* A service fails when so many tasks of it fail within this time. */
+#define SERVICE_FAILURES_MAX 5
+#define SERVICE_FAILURES_US  (600 * 1000000LL)

@@ -88,7 +88,7 @@ void restart_movers(struct core *core, struct decisions *out)
         enum reason reason;
         uint32_t layout;
 
-        if (core->jobs.rows[job].state == JOB_PENDING && core->jobs.rows[job].victims == 0 &&
+        if (core->jobs.rows[job].queued && core->jobs.rows[job].victims == 0 &&
             place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason))
             job_start(core, job, layout, mark, out); /* it leaves the list */
         else

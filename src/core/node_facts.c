@@ -5,7 +5,10 @@
 
 #include "base/err.h"
 #include "core/claim.h"
+#include "core/due.h"
+#include "core/elastic.h"
 #include "core/facts.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -73,36 +76,23 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
     return 0;
 }
 
-/* What was planned for the node as it was; the jobs find other room, or the same. */
-static void drop_claims(struct core *core, uint32_t node)
-{
-    uint32_t task = core->nodes.rows[node].first_task;
-
-    while (task != ROW_NONE) {
-        const struct task *t = &core->jobs.tasks[task];
-
-        if (t->claimed) {
-            claim_drop(core, t->job);
-            task = core->nodes.rows[node].first_task; /* the list has changed */
-        } else {
-            task = t->node_next;
-        }
-    }
-}
-
 /* A share of unstated bytes means other bytes on another class: book the tasks anew. */
 static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 {
     uint32_t task;
 
-    drop_claims(core, node);
+    claims_drop_on(core, node); /* the jobs find other room, or the same */
     task = core->nodes.rows[node].first_task;
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        job_book_task(core, task, -1);
+    }
     nodes_set_class(&core->nodes, node, class_id);
     task = core->nodes.rows[node].first_task;
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        job_book_task(core, task, 1);
+    }
     ledger_reported(core, node);
 }
 
@@ -135,7 +125,7 @@ int fact_node_upserted(struct core *core, const struct node_spec *spec, struct e
     return 0;
 }
 
-static int find_node(const struct core *core, const char *name, uint32_t *out, struct err *err)
+int node_find(const struct core *core, const char *name, uint32_t *out, struct err *err)
 {
     const uint32_t id = names_find(&core->names, name);
 
@@ -148,7 +138,7 @@ static int find_node(const struct core *core, const char *name, uint32_t *out, s
 int fact_node_removed(struct core *core, const char *name, struct err *err)
 {
     uint32_t node;
-    const int rc = find_node(core, name, &node, err);
+    const int rc = node_find(core, name, &node, err);
 
     if (rc < 0)
         return rc;
@@ -160,13 +150,12 @@ int fact_node_removed(struct core *core, const char *name, struct err *err)
             claim_drop(core, job);
             continue;
         }
-        core->jobs.rows[job].lost = true;
-        job_unsettle(core, job);
-        job_task_left(core, job, task - core->jobs.rows[job].task_first);
+        job_task_lost(core, job, task - core->jobs.rows[job].task_first);
     }
     map_remove(&core->node_by_name, core->nodes.rows[node].name);
     index_remove(&core->index, &core->nodes, node);
     nodes_remove(&core->nodes, node);
+    due_node(core, node);
     return 0;
 }
 
@@ -174,19 +163,17 @@ int fact_node_removed(struct core *core, const char *name, struct err *err)
 int fact_gpu_health(struct core *core, const struct event *event, struct err *err)
 {
     uint32_t node;
-    const int rc = find_node(core, event->gpu.node, &node, err);
-    uint64_t bit;
+    const int rc = node_find(core, event->gpu.node, &node, err);
 
     if (rc < 0)
         return rc;
     if (event->gpu.gpu >= nodes_class_of(&core->nodes, node)->gpu_count)
         return err_set(err, -EINVAL, "node '%s': gpu %u: it has %u GPUs", event->gpu.node,
                        event->gpu.gpu, nodes_class_of(&core->nodes, node)->gpu_count);
-    bit = 1ull << event->gpu.gpu;
     if (event->gpu.health == GPU_LOST)
-        core->nodes.rows[node].lost_mask |= bit;
+        core->nodes.rows[node].lost_mask |= 1ull << event->gpu.gpu;
     else
-        core->nodes.rows[node].lost_mask &= ~bit;
+        gpu_is_healthy(core, node, event->gpu.gpu);
     core->index.gains++;
     ledger_refresh(core, node);
     return 0;

@@ -14,6 +14,7 @@ void nodes_init(struct nodes *n, bool sees_kinds)
 {
     memset(n, 0, sizeof *n);
     n->sees_kinds = sees_kinds;
+    n->changes = 1;
 }
 
 void nodes_done(struct nodes *n)
@@ -97,6 +98,13 @@ static void books_reserve(struct nodes *n, struct node *row, uint32_t gpus)
     row->gpu_room = gpus;
 }
 
+/* GPUs from this one on are gone, and what was known of them. */
+static void books_clear(struct nodes *n, const struct node *row, uint32_t first)
+{
+    for (uint32_t i = first; i < row->gpu_room; i++)
+        n->gpus[row->gpu_first + i] = (struct gpu_book){0};
+}
+
 uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id)
 {
     const uint32_t id = free_row(n);
@@ -117,6 +125,7 @@ uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id)
         .set_prev = ROW_NONE,
     };
     n->in_use++;
+    n->changes++;
     n->class_nodes[class_id]++;
     return id;
 }
@@ -129,7 +138,9 @@ void nodes_remove(struct nodes *n, uint32_t node)
     check(row->held_mcpu == 0 && row->held_memory_bytes == 0);
     row->in_use = false;
     row->lost_mask = 0;
+    books_clear(n, row, 0);
     n->in_use--;
+    n->changes++;
     n->class_nodes[row->class_id]--;
 }
 
@@ -137,10 +148,12 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
 {
     struct node *row = &n->rows[node];
 
+    n->changes++;
     n->class_nodes[row->class_id]--;
     n->class_nodes[class_id]++;
     books_reserve(n, row, n->classes[class_id].gpu_count);
     row->class_id = class_id;
+    books_clear(n, row, n->classes[class_id].gpu_count);
 }
 
 void nodes_count_kind(struct nodes *n, uint32_t node, uint32_t kind, int sign)
@@ -228,6 +241,21 @@ static void classes_walk(struct nodes *n, uint32_t names, struct tape *t)
     }
 }
 
+static void health_walk(struct node *row, struct tape *t)
+{
+    tape_bool(t, &row->drained);
+    tape_bool(t, &row->silent);
+    tape_bool(t, &row->lost);
+    tape_i64_in(t, &row->silent_since_us, 0, TIME_US_MAX, "since when a node is silent");
+    tape_i64_in(t, &row->flaps_until_us, 0, TIME_US_MAX * 2, "until when a node is to be calm");
+    for (uint32_t i = 0; i < FLAP_SILENCES - 1; i++)
+        tape_i64_in(t, &row->silences_until_us[i], 0, TIME_US_MAX * 2, "silences of a node");
+    if (tape_loads(t) &&
+        ((row->quarantined_mask & ~row->lost_mask) != 0 || (row->lost && !row->silent) ||
+         (!row->silent && row->silent_since_us != 0)))
+        tape_fail(t, "health of a node: says two things");
+}
+
 static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct tape *t)
 {
     tape_bool(t, &row->in_use);
@@ -237,6 +265,8 @@ static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct 
     tape_row(t, &row->class_id, n->class_count, "class of a node");
     tape_row(t, &row->order, n->joined, "order of a node");
     tape_u64(t, &row->lost_mask);
+    tape_u64(t, &row->quarantined_mask);
+    health_walk(row, t);
     tape_bool(t, &row->deficit);
     tape_i64_in(t, &row->held_mcpu, 0, INT64_MAX, "CPU held on a node");
     tape_i64_in(t, &row->held_memory_bytes, 0, INT64_MAX, "memory held on a node");
@@ -249,6 +279,8 @@ static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct 
 
         tape_i32_in(t, &gpu->held_mgpu, 0, INT32_MAX, "compute held on a GPU");
         tape_i64_in(t, &gpu->held_bytes, 0, INT64_MAX, "memory held on a GPU");
+        for (uint32_t k = 0; k < FAILED_STARTS - 1; k++)
+            tape_i64_in(t, &gpu->failures_until_us[k], 0, TIME_US_MAX * 2, "failed starts");
     }
 }
 

@@ -18,6 +18,7 @@ struct tape;
 struct gpu_book {
     int32_t held_mgpu;
     int64_t held_bytes;
+    int64_t failures_until_us[FAILED_STARTS - 1]; /* till when its last failed starts count */
 };
 
 struct node {
@@ -29,8 +30,15 @@ struct node {
     uint32_t gpu_first; /* row of its first GPU book */
     uint32_t gpu_room;  /* GPU books that it owns, >= the class's gpu_count */
     uint32_t first_task;
-    uint64_t lost_mask; /* GPUs that are not usable */
-    bool deficit;       /* a report from outside made more held than there is, at some time */
+    uint64_t lost_mask;        /* GPUs that are not usable, */
+    uint64_t quarantined_mask; /* and which of these because nothing started there */
+    bool drained;              /* by an admin */
+    bool silent, lost;         /* it is not heard; and that for so long that its tasks are lost */
+    int64_t silent_since_us;   /* 0 unless silent */
+    int64_t flaps_until_us;    /* it was silent too often: no new work until then; 0 = it was not */
+    int64_t silences_until_us[FLAP_SILENCES - 1]; /* till when its last silences count */
+    uint32_t stuck; /* tasks on it that should be long gone, see overdue.h */
+    bool deficit;   /* a report from outside made more held than there is, at some time */
     int64_t held_mcpu;
     int64_t held_memory_bytes;
     /* Links of the set of nodes in the same state (nodeset.h). */
@@ -44,8 +52,9 @@ struct nodes {
     struct node *rows;
     uint32_t count, cap; /* rows, free ones included */
     uint32_t in_use;
-    uint32_t joined; /* nodes that ever joined */
-    uint16_t *kinds; /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
+    uint32_t joined;  /* nodes that ever joined */
+    uint32_t changes; /* how often a node came, went or was described anew, from 1; in no digest */
+    uint16_t *kinds;  /* [rows * NODE_KINDS] tasks of each kind, or NULL: nobody looks */
     bool sees_kinds;
     struct gpu_book *gpus;
     uint32_t gpu_count, gpu_cap;
@@ -67,6 +76,13 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id);
 static inline const struct node_class *nodes_class_of(const struct nodes *n, uint32_t node)
 {
     return &n->classes[n->rows[node].class_id];
+}
+
+/* May new work be placed on it? */
+static inline bool node_takes_work(const struct node *node)
+{
+    return node->in_use && !node->drained && !node->silent && node->flaps_until_us == 0 &&
+           node->stuck == 0;
 }
 
 /* One more (sign 1) or one less (-1) task of this kind; and which kinds there are, as a mask. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* pending.c - who waits, in order: one heap of jobs for each gang. */
+/* pending.c - who waits, in order: a heap of jobs for each bucket. */
 #include "core/pending.h"
 
 #include <string.h>
@@ -13,6 +13,7 @@
 void pending_init(struct pending *p)
 {
     memset(p, 0, sizeof *p);
+    map_init(&p->by_ask);
 }
 
 void pending_done(struct pending *p)
@@ -22,6 +23,8 @@ void pending_done(struct pending *p)
     mem_free(p->buckets);
     mem_free(p->open);
     mem_free(p->place);
+    mem_free(p->gangs);
+    map_done(&p->by_ask);
     memset(p, 0, sizeof *p);
 }
 
@@ -38,6 +41,16 @@ void pending_copy(struct pending *dst, const struct pending *src)
     dst->open = mem_copy(src->open, src->open_count, sizeof *src->open);
     dst->open_cap = src->open_count;
     dst->place = mem_copy(src->place, src->place_cap, sizeof *src->place);
+    dst->gangs = mem_copy(src->gangs, src->gang_count, sizeof *src->gangs);
+    dst->gang_cap = src->gang_count;
+    map_copy(&dst->by_ask, &src->by_ask);
+}
+
+void pending_forget(struct pending *p)
+{
+    check(p->open_count == 0);
+    pending_done(p);
+    pending_init(p);
 }
 
 static void put(struct pending *p, struct bucket *b, uint32_t at, const struct waiting *item)
@@ -71,29 +84,89 @@ static void sift_down(struct pending *p, struct bucket *b, uint32_t at)
     put(p, b, at, &item);
 }
 
-static struct bucket *bucket_of(struct pending *p, uint32_t gang)
+static bool same_ask(const struct wanted *a, const struct wanted *b)
 {
-    while (p->count <= gang) {
-        vec_reserve(p->buckets, p->cap, p->count + 1);
-        p->buckets[p->count++] = (struct bucket){.refused_at = NOT_REFUSED};
-    }
-    return &p->buckets[gang];
+    return a->gang == b->gang && a->leaf == b->leaf && a->of_class == b->of_class &&
+           a->class_id == b->class_id;
 }
 
-void pending_add(struct pending *p, uint32_t gang, const struct waiting *waiting)
+static uint64_t ask_key(const struct wanted *ask, uint64_t salt)
 {
-    struct bucket *b = bucket_of(p, gang);
+    struct digest d;
+
+    digest_init(&d);
+    digest_u64(&d, salt);
+    digest_u32(&d, ask->gang);
+    digest_u32(&d, ask->leaf);
+    digest_u32(&d, ask->of_class);
+    digest_u32(&d, ask->class_id);
+    return digest_value(&d);
+}
+
+/* Its bucket; or false, and the key under which it would be found. */
+static bool bucket_find(const struct pending *p, const struct wanted *ask, uint32_t *out_bucket,
+                        uint64_t *out_key)
+{
+    for (uint64_t salt = 0;; salt++) {
+        *out_key = ask_key(ask, salt);
+        if (!map_find(&p->by_ask, *out_key, out_bucket))
+            return false;
+        if (same_ask(&p->buckets[*out_bucket].ask, ask))
+            return true;
+    }
+}
+
+struct gang_note *pending_note(struct pending *p, uint32_t gang)
+{
+    while (p->gang_count <= gang) {
+        vec_reserve(p->gangs, p->gang_cap, p->gang_count + 1);
+        p->gangs[p->gang_count++] =
+            (struct gang_note){.refused_at = NOT_REFUSED, .reason = REASON_NEW, .bucket = ROW_NONE};
+    }
+    return &p->gangs[gang];
+}
+
+static uint32_t bucket_of(struct pending *p, const struct wanted *ask)
+{
+    struct gang_note *note = pending_note(p, ask->gang);
+    uint64_t key;
+
+    if (note->bucket != ROW_NONE && same_ask(&p->buckets[note->bucket].ask, ask))
+        return note->bucket;
+    if (!bucket_find(p, ask, &note->bucket, &key)) {
+        vec_reserve(p->buckets, p->cap, p->count + 1);
+        p->buckets[p->count] = (struct bucket){
+            .ask = *ask, .refused_at = NOT_REFUSED, .bound = ROW_NONE, .told_bound = ROW_NONE};
+        map_put(&p->by_ask, key, p->count);
+        note->bucket = p->count++;
+    }
+    return note->bucket;
+}
+
+static void open_bucket(struct pending *p, uint32_t bucket)
+{
+    struct bucket *b = &p->buckets[bucket];
+    const struct gang_note *note = pending_note(p, b->ask.gang);
+
+    vec_reserve(p->open, p->open_cap, p->open_count + 1);
+    b->open_at = p->open_count;
+    p->open[p->open_count++] = bucket;
+    if (b->refused_at == NOT_REFUSED)
+        b->reason = note->refused_at == NOT_REFUSED ? REASON_NEW : note->reason;
+}
+
+uint32_t pending_add(struct pending *p, const struct wanted *ask, const struct waiting *waiting)
+{
+    const uint32_t bucket = bucket_of(p, ask);
+    struct bucket *b = &p->buckets[bucket];
 
     vec_reserve(p->place, p->place_cap, waiting->job + 1);
     vec_reserve(b->heap, b->cap, b->count + 1);
-    if (b->count == 0) {
-        vec_reserve(p->open, p->open_cap, p->open_count + 1);
-        b->open_at = p->open_count;
-        p->open[p->open_count++] = gang;
-        b->reason = b->refused_at == NOT_REFUSED ? REASON_NEW : b->reason;
-    }
+    if (b->count == 0)
+        open_bucket(p, bucket);
     b->heap[b->count++] = *waiting;
     sift_up(p, b, b->count - 1);
+    return bucket;
 }
 
 static void close_bucket(struct pending *p, struct bucket *b)
@@ -103,11 +176,12 @@ static void close_bucket(struct pending *p, struct bucket *b)
     p->open[b->open_at] = last;
     p->buckets[last].open_at = b->open_at;
     b->told = REASON_NONE;
+    b->told_bound = ROW_NONE;
 }
 
-void pending_remove(struct pending *p, uint32_t gang, uint32_t job)
+void pending_remove(struct pending *p, uint32_t bucket, uint32_t job)
 {
-    struct bucket *b = &p->buckets[gang];
+    struct bucket *b = &p->buckets[bucket];
     const uint32_t at = p->place[job];
 
     check(at < b->count && b->heap[at].job == job);
@@ -120,9 +194,9 @@ void pending_remove(struct pending *p, uint32_t gang, uint32_t job)
         close_bucket(p, b);
 }
 
-void pending_rekey(struct pending *p, uint32_t gang, uint32_t job, int64_t key)
+void pending_rekey(struct pending *p, uint32_t bucket, uint32_t job, int64_t key)
 {
-    struct bucket *b = &p->buckets[gang];
+    struct bucket *b = &p->buckets[bucket];
     const uint32_t at = p->place[job];
 
     check(at < b->count && b->heap[at].job == job);
@@ -140,16 +214,16 @@ static void waiting_walk(struct waiting *waiting, struct tape *t)
     tape_u32(t, &waiting->job);
 }
 
-/* Whether it is known not to fit: never asked, at an earlier time, now. The second differs from the
- * first only by the reason of the next job that comes into an empty bucket. */
+/* Whether something is known not to fit: never asked, at an earlier time, now. The second differs
+ * from the first only by the reason of the next job that comes into an empty bucket. */
 enum { ASKED_NEVER, ASKED_BEFORE, ASKED_NOW };
 
-static void refused_walk(struct bucket *b, uint64_t gains, struct tape *t)
+static void refused_walk(uint64_t *refused_at, bool counts, uint64_t gains, struct tape *t)
 {
-    uint32_t asked = b->refused_at == gains         ? ASKED_NOW
-                     : b->refused_at == NOT_REFUSED ? ASKED_NEVER
-                                                    : ASKED_BEFORE;
-    bool refused = b->count > 0 && asked == ASKED_NOW;
+    uint32_t asked = *refused_at == gains         ? ASKED_NOW
+                     : *refused_at == NOT_REFUSED ? ASKED_NEVER
+                                                  : ASKED_BEFORE;
+    bool refused = counts && asked == ASKED_NOW;
 
     if (tape_digests(t)) {
         tape_bool(t, &refused);
@@ -157,7 +231,7 @@ static void refused_walk(struct bucket *b, uint64_t gains, struct tape *t)
     }
     tape_max(t, &asked, ASKED_NOW, "whether a gang fits");
     if (tape_loads(t))
-        b->refused_at = asked == ASKED_NOW ? gains : asked == ASKED_NEVER ? NOT_REFUSED : gains - 1;
+        *refused_at = asked == ASKED_NOW ? gains : asked == ASKED_NEVER ? NOT_REFUSED : gains - 1;
 }
 
 /* Order within a heap is free, so for a digest the jobs are added up. */
@@ -172,24 +246,28 @@ static void heap_digest(const struct bucket *b, uint64_t *sum)
     }
 }
 
-static void waiting_loaded(struct pending *p, uint32_t gang, uint32_t at, const struct jobs *jobs,
+static void waiting_loaded(struct pending *p, uint32_t bucket, uint32_t at, struct jobs *jobs,
                            struct tape *t)
 {
-    const struct bucket *b = &p->buckets[gang];
+    const struct bucket *b = &p->buckets[bucket];
     const struct waiting *waiting = &b->heap[at];
-    const struct job *job = waiting->job < jobs->count ? &jobs->rows[waiting->job] : NULL;
+    struct job *job = waiting->job < jobs->count ? &jobs->rows[waiting->job] : NULL;
 
-    if (job == NULL || job->state != JOB_PENDING || !job->queued || job->gang != gang ||
-        job->sequence != waiting->sequence || p->place[waiting->job] != ROW_NONE ||
-        (at > 0 && waiting_before(waiting, &b->heap[(at - 1) / 2])))
-        tape_fail(t, "gang %u: job row %u does not wait there", gang, waiting->job);
-    else
-        p->place[waiting->job] = at;
+    if (job == NULL || job->state != JOB_PENDING || !job->queued || job->gang != b->ask.gang ||
+        job->at.leaf != b->ask.leaf || job->at.of_class != b->ask.of_class ||
+        job->class_id != b->ask.class_id || job->sequence != waiting->sequence ||
+        p->place[waiting->job] != ROW_NONE ||
+        (at > 0 && waiting_before(waiting, &b->heap[(at - 1) / 2]))) {
+        tape_fail(t, "bucket %u: job row %u does not wait there", bucket, waiting->job);
+        return;
+    }
+    p->place[waiting->job] = at;
+    job->bucket = bucket;
 }
 
-static void heap_walk(struct pending *p, uint32_t gang, const struct jobs *jobs, struct tape *t)
+static void heap_walk(struct pending *p, uint32_t bucket, struct jobs *jobs, struct tape *t)
 {
-    struct bucket *b = &p->buckets[gang];
+    struct bucket *b = &p->buckets[bucket];
     uint32_t count = b->count;
 
     tape_count(t, &count, "waiting jobs");
@@ -197,40 +275,72 @@ static void heap_walk(struct pending *p, uint32_t gang, const struct jobs *jobs,
         tape_grow(t, b->heap, b->count, b->cap);
         waiting_walk(&b->heap[i], t);
         if (tape_loads(t) && !t->failed)
-            waiting_loaded(p, gang, i, jobs, t);
+            waiting_loaded(p, bucket, i, jobs, t);
     }
 }
 
-static void bucket_walk(struct pending *p, uint32_t gang, const struct jobs *jobs, uint64_t gains,
-                        struct tape *t)
+/* A bucket without a bound, a note or an own class says so by one more than the last row. */
+static void row_or_none(struct tape *t, uint32_t *row, uint32_t rows, const char *what)
 {
-    struct bucket *b = &p->buckets[gang];
+    uint32_t stored = *row == ROW_NONE ? 0 : *row + 1;
 
+    tape_max(t, &stored, rows, what);
+    if (tape_loads(t))
+        *row = stored == 0 ? ROW_NONE : stored - 1;
+}
+
+static void ask_walk(struct wanted *ask, const struct pending_limits *limits, struct tape *t)
+{
+    tape_row(t, &ask->gang, limits->gangs, "gang of a bucket");
+    tape_row(t, &ask->leaf, limits->queues, "queue of a bucket");
+    row_or_none(t, &ask->of_class, limits->queues, "class row of a bucket");
+    tape_row(t, &ask->class_id, limits->classes, "class of a bucket");
+}
+
+static void bucket_walk(struct pending *p, uint32_t bucket, struct jobs *jobs,
+                        const struct pending_limits *limits, struct tape *t)
+{
+    struct bucket *b = &p->buckets[bucket];
+
+    ask_walk(&b->ask, limits, t);
     if (tape_digests(t))
         tape_u32(t, &b->count);
     else
-        heap_walk(p, gang, jobs, t);
-    tape_enum(t, b->reason, REASON_COUNT - 1, "reason of a gang");
-    tape_enum(t, b->told, REASON_COUNT - 1, "told reason of a gang");
-    refused_walk(b, gains, t);
+        heap_walk(p, bucket, jobs, t);
+    tape_enum(t, b->reason, REASON_COUNT - 1, "reason of a bucket");
+    tape_enum(t, b->told, REASON_COUNT - 1, "told reason of a bucket");
+    row_or_none(t, &b->bound, limits->queues, "bound of a bucket");
+    row_or_none(t, &b->told_bound, limits->queues, "told bound of a bucket");
+    refused_walk(&b->refused_at, b->count > 0, limits->gains, t);
 }
 
-/* The order in which gangs are told of; it changes no decision, so it is in no digest. */
+static void bucket_loaded(struct pending *p, uint32_t bucket, struct tape *t)
+{
+    uint64_t key;
+    uint32_t known;
+
+    p->buckets[bucket].open_at = ROW_NONE;
+    if (bucket_find(p, &p->buckets[bucket].ask, &known, &key))
+        tape_fail(t, "bucket %u: is there twice", bucket);
+    map_put(&p->by_ask, key, bucket);
+}
+
+/* The order in which buckets are told of; it changes no decision, so it is in no digest. */
 static void open_walk(struct pending *p, struct tape *t)
 {
     uint32_t count = p->open_count;
 
-    tape_count(t, &count, "gangs that wait");
+    tape_count(t, &count, "buckets that hold jobs");
     for (uint32_t i = 0; !tape_digests(t) && tape_more(t, i, count); i++) {
         struct bucket *b;
 
         tape_grow(t, p->open, p->open_count, p->open_cap);
-        tape_row(t, &p->open[i], p->count, "gang that waits");
+        tape_row(t, &p->open[i], p->count, "bucket that holds jobs");
         if (!tape_loads(t) || t->failed)
             continue;
         b = &p->buckets[p->open[i]];
         if (b->count == 0 || b->open_at != ROW_NONE)
-            tape_fail(t, "gang %u: does not wait, or is listed twice", p->open[i]);
+            tape_fail(t, "bucket %u: holds no jobs, or is listed twice", p->open[i]);
         b->open_at = i;
     }
 }
@@ -248,10 +358,27 @@ static void pending_loaded(const struct pending *p, const struct jobs *jobs, str
     if (pending > 0)
         tape_fail(t, "%u jobs wait in no queue", pending);
     if (open != p->open_count)
-        tape_fail(t, "%u gangs wait and are not listed", open - p->open_count);
+        tape_fail(t, "%u buckets hold jobs and are not listed", open - p->open_count);
 }
 
-void pending_walk(struct pending *p, const struct jobs *jobs, uint32_t gangs, uint64_t gains,
+/* Which gangs are known not to fit. That counts while somebody asks for them. */
+static void notes_walk(struct pending *p, const struct pending_limits *limits, struct tape *t)
+{
+    uint32_t count = p->gang_count;
+
+    tape_max(t, &count, limits->gangs, "gangs that ever waited");
+    for (uint32_t i = 0; tape_more(t, i, count); i++) {
+        tape_grow(t, p->gangs, p->gang_count, p->gang_cap);
+        if (tape_loads(t))
+            p->gangs[i].bucket = ROW_NONE;
+        refused_walk(&p->gangs[i].refused_at, true, limits->gains, t);
+        tape_enum(t, p->gangs[i].reason, REASON_COUNT - 1, "reason of a gang");
+        if (tape_loads(t) && p->gangs[i].reason == REASON_NONE)
+            tape_fail(t, "gang %u: has no reason", i);
+    }
+}
+
+void pending_walk(struct pending *p, struct jobs *jobs, const struct pending_limits *limits,
                   struct tape *t)
 {
     uint32_t count = p->count;
@@ -261,14 +388,15 @@ void pending_walk(struct pending *p, const struct jobs *jobs, uint32_t gangs, ui
         vec_reserve(p->place, p->place_cap, jobs->count);
         memset(p->place, 0xff, p->place_cap * sizeof *p->place);
     }
-    tape_max(t, &count, gangs, "gangs that ever waited");
+    notes_walk(p, limits, t);
+    tape_count(t, &count, "buckets");
     for (uint32_t i = 0; tape_more(t, i, count); i++) {
         tape_grow(t, p->buckets, p->count, p->cap);
-        if (tape_loads(t))
-            p->buckets[i].open_at = ROW_NONE;
-        bucket_walk(p, i, jobs, gains, t);
+        bucket_walk(p, i, jobs, limits, t);
         if (tape_digests(t))
             heap_digest(&p->buckets[i], &sum);
+        if (tape_loads(t) && !t->failed)
+            bucket_loaded(p, i, t);
     }
     if (tape_digests(t))
         tape_u64(t, &sum);

@@ -6,6 +6,7 @@
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/ledger.h"
+#include "core/life.h"
 #include "core/search.h"
 
 /* ---- one task ---- */
@@ -78,6 +79,12 @@ bool place_task(struct core *core, uint32_t shape_id, uint32_t slot)
 
 /* ---- a layout ---- */
 
+/* Of a group so many tasks must be placed: an elastic layout has one group. */
+static uint32_t tasks_needed(const struct layout *layout, const struct group *group)
+{
+    return layout->group_count == 1 ? layout->tasks_min : group->tasks;
+}
+
 /* Immediate: are there enough free GPUs at all for the tasks that want whole ones? */
 static bool gpus_suffice(const struct core *core, const struct layout *layout)
 {
@@ -88,18 +95,17 @@ static bool gpus_suffice(const struct core *core, const struct layout *layout)
         const struct shape *shape = &core->shapes.shapes[group->shape];
 
         if (shape->gpu_mgpu == GPU_MGPU)
-            whole += (uint64_t)group->tasks * shape->gpus;
+            whole += (uint64_t)tasks_needed(layout, group) * shape->gpus;
     }
     return whole <= core->index.whole_free;
 }
 
-/* For the reason only. A draw would change the policy's state, so there the answer is no. */
-static bool some_task_fits(struct core *core, const struct layout *layout)
+bool place_some_fit(struct core *core, const struct layout *layout, bool unknown)
 {
     struct candidate best;
 
     if (core->placement->tie == TIE_RANDOM_NODE)
-        return false;
+        return unknown;
     for (uint32_t g = 0; g < layout->group_count; g++)
         if (shortlist_best(core, core->shapes.groups[layout->first_group + g].shape, &best))
             return true;
@@ -163,19 +169,20 @@ static void show_nodes(struct core *core, uint32_t mark)
         ledger_refresh(core, core->trial.log[i].node);
 }
 
-static bool place_greedy(struct core *core, const struct group_order *groups, bool apart,
-                         bool *out_any)
+/* Until one does not fit. Returns how many were put. */
+static uint32_t place_greedy(struct core *core, const struct group_order *groups, bool apart)
 {
-    *out_any = false;
+    uint32_t placed = 0;
+
     for (uint32_t g = 0; g < groups->count; g++)
         for (uint32_t i = 0; i < groups->tasks[g]; i++) {
             if (!place_task(core, groups->shape[g], groups->first_task[g] + i))
-                return false;
-            *out_any = true;
+                return placed;
+            placed++;
             if (apart)
                 hide_last_node(core);
         }
-    return true;
+    return placed;
 }
 
 /* One group of equal tasks finds room whenever there is room, unless each shares several GPUs. */
@@ -190,24 +197,72 @@ bool place_layout(struct core *core, const struct layout *layout, enum reason *o
 {
     const uint32_t mark = trial_mark(&core->trial);
     struct group_order groups;
-    bool any = false, done;
+    uint32_t placed;
 
     *out_reason = REASON_ROOM;
     if (!gpus_suffice(core, layout)) {
-        *out_reason = some_task_fits(core, layout) ? REASON_GANG : REASON_ROOM;
+        *out_reason = place_some_fit(core, layout, false) ? REASON_GANG : REASON_ROOM;
         return false;
     }
     order_groups(core, layout, &groups);
-    done = place_greedy(core, &groups, layout->apart, &any);
+    placed = place_greedy(core, &groups, layout->apart);
     if (layout->apart)
         show_nodes(core, mark);
-    if (done)
+    if (placed >= layout->tasks_min)
         return true;
     trial_undo(core, mark);
-    if (any)
-        *out_reason = REASON_GANG;
-    return any && !layout->apart && greedy_may_err(core, &groups) &&
+    if (placed == 0)
+        return false;
+    *out_reason = REASON_GANG;
+    if (groups.count == 1)
+        groups.tasks[0] = layout->tasks_min;
+    return !layout->apart && greedy_may_err(core, &groups) &&
            search_layout(core, groups.shape, groups.tasks, groups.first_task, groups.count);
+}
+
+/* Where a task of the job is, no other may be. */
+static void hide_tasks(struct core *core, const struct job *row)
+{
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (!job_task(core, row, i)->left)
+            index_remove(&core->index, &core->nodes, job_task(core, row, i)->node);
+}
+
+static void show_tasks(struct core *core, const struct job *row)
+{
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (!job_task(core, row, i)->left)
+            ledger_refresh(core, job_task(core, row, i)->node);
+}
+
+uint32_t place_absent(struct core *core, uint32_t job, uint32_t max)
+{
+    const struct job *row = &core->jobs.rows[job];
+    const uint32_t mark = trial_mark(&core->trial);
+    const bool apart =
+        core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout].apart;
+    uint32_t placed = 0, refused = ROW_NONE;
+
+    if (apart)
+        hide_tasks(core, row);
+    for (uint32_t i = 0; i < row->task_count && placed < max; i++) {
+        const struct task *task = job_task(core, row, i);
+
+        if (!task->absent || task->shape == refused)
+            continue;
+        if (!place_task(core, task->shape, i)) {
+            refused = task->shape;
+            continue;
+        }
+        placed++;
+        if (apart)
+            hide_last_node(core);
+    }
+    if (apart) {
+        show_nodes(core, mark);
+        show_tasks(core, row);
+    }
+    return placed;
 }
 
 bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,
@@ -231,28 +286,78 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     return false;
 }
 
-static bool fits_some_class(struct core *core, uint32_t shape_id)
+bool places_are_admitted(const struct core *core, uint32_t job, const struct trial_item *places,
+                         uint32_t count, enum held held, struct refusal *out)
 {
+    const struct job *row = &core->jobs.rows[job];
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = 0; core->queues.books && i < count; i++) {
+        const struct amounts amounts =
+            task_amounts(core, &(struct task){.node = places[i].node, .shape = places[i].shape});
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return amounts_within(&sum, &core->shapes.gangs[row->gang].asks) ||
+           queues_admit(&core->queues, &row->at, &sum, &core->capacity, held, out);
+}
+
+/* How many such tasks a node of this class holds while it is empty. */
+static uint64_t tasks_on_empty(const struct shape *shape, const struct node_class *class,
+                               const struct need *need, bool apart)
+{
+    uint64_t tasks = apart ? 1 : JOB_TASKS_MAX;
+    uint64_t on_a_gpu = shape->gpus > 0 ? GPU_MGPU / need->mgpu : 0;
+
+    if (shape->gpus > 0 && need->memory_bytes > 0 &&
+        (uint64_t)(class->gpu_memory_bytes / need->memory_bytes) < on_a_gpu)
+        on_a_gpu = (uint64_t)(class->gpu_memory_bytes / need->memory_bytes);
+    if (shape->gpus > 0 && on_a_gpu * class->gpu_count / shape->gpus < tasks)
+        tasks = on_a_gpu * class->gpu_count / shape->gpus;
+    if (shape->cpu_mcpu > 0 && (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu) < tasks)
+        tasks = (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu);
+    if (shape->memory_bytes > 0 && (uint64_t)(class->memory_bytes / shape->memory_bytes) < tasks)
+        tasks = (uint64_t)(class->memory_bytes / shape->memory_bytes);
+    return tasks;
+}
+
+static bool group_fits_empty(struct core *core, const struct layout *layout,
+                             const struct group *group)
+{
+    const struct shape *shape = &core->shapes.shapes[group->shape];
+    uint64_t room = 0;
     struct need need;
 
-    for (uint32_t class_id = 0; class_id < core->nodes.class_count; class_id++)
-        if (core->nodes.class_nodes[class_id] > 0 && fit_ever(core, shape_id, class_id, &need))
+    for (uint32_t id = 0; id < core->nodes.class_count; id++)
+        if (core->nodes.class_nodes[id] > 0 && fit_ever(core, group->shape, id, &need))
+            room += core->nodes.class_nodes[id] *
+                    tasks_on_empty(shape, &core->nodes.classes[id], &need, layout->apart);
+    return room >= tasks_needed(layout, group);
+}
+
+static bool layout_fits_empty(struct core *core, const struct layout *layout)
+{
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        if (!group_fits_empty(core, layout, &core->shapes.groups[layout->first_group + g]))
+            return false;
+    return true;
+}
+
+static bool gang_fits_empty(struct core *core, const struct gang *gang)
+{
+    for (uint32_t i = 0; i < gang->layout_count; i++)
+        if (layout_fits_empty(core, &core->shapes.layouts[gang->first_layout + i]))
             return true;
     return false;
 }
 
 bool place_never(struct core *core, uint32_t gang)
 {
-    const struct gang *g = &core->shapes.gangs[gang];
+    struct gang_note *note = pending_note(&core->pending, gang);
 
-    for (uint32_t i = 0; i < g->layout_count; i++) {
-        const struct layout *layout = &core->shapes.layouts[g->first_layout + i];
-        uint32_t fitting = 0;
-
-        for (uint32_t k = 0; k < layout->group_count; k++)
-            fitting += fits_some_class(core, core->shapes.groups[layout->first_group + k].shape);
-        if (fitting == layout->group_count)
-            return false;
+    if (note->never_at != core->nodes.changes) {
+        note->never_at = core->nodes.changes;
+        note->never = !gang_fits_empty(core, &core->shapes.gangs[gang]);
     }
-    return true;
+    return note->never;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "core/job.h"
+#include "core/queues.h"
 
 struct core;
 struct layout;
@@ -13,13 +14,30 @@ struct layout;
  * nowhere. `slot` is kept in the trial's log. Cost: that of shortlist_best(), and one node. */
 bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
 
-/* Put every task of this layout; on trial, with the task's index as slot. On false nothing is
- * taken. Tasks of one group are equal, so putting them one by one finds room whenever there is
- * room; between different groups place.c searches on when the greedy order fails. */
+/* Put every task of this layout, or of one that may run with fewer as many as fit; on trial, with
+ * the task's index as slot. On false nothing is taken. Tasks of one group are equal, so putting
+ * them one by one finds room whenever there is room; between different groups place.c searches on
+ * when the greedy order fails. */
 bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason);
 
-/* Is there no layout of the gang whose every task fits on some node that is empty? O(groups *
- * classes). */
+/* Does some task of the layout fit anywhere? With a policy that draws, where asking would change
+ * its state, `unknown`. */
+bool place_some_fit(struct core *core, const struct layout *layout, bool unknown);
+
+/* Put more tasks of a RUNNING job where they fit, absent ones by index, up to `max`; on trial, with
+ * the task's index as slot. Returns how many; if these are less than max, no more fit. */
+uint32_t place_absent(struct core *core, uint32_t job, uint32_t max);
+
+/* Do the queues of the job let it hold these places, as taken on trial? It asks for less only where
+ * shares of a GPU mean memory that depends on the node, or more tasks than it needs have room;
+ * otherwise this is true if they admit what it asks. O(places). */
+struct trial_item;
+bool places_are_admitted(const struct core *core, uint32_t job, const struct trial_item *places,
+                         uint32_t count, enum held held, struct refusal *out);
+
+/* Is there no layout of the gang for which the nodes of this cluster would do if they were empty:
+ * each task fits on some node, and there are enough such nodes for the tasks of each group. Found
+ * out once for each change of the nodes, in O(groups * classes); then O(1). */
 bool place_never(struct core *core, uint32_t gang);
 
 /* The first of the gang's layouts before `layout_end` that fits (see place_layout). */

@@ -71,10 +71,16 @@ static void pack(struct core *core, struct entry *entries, uint32_t count)
             continue;
         if (place_gang(core, gang, UINT32_MAX, &entries[e].layout, &reason))
             entries[e].mark_end = trial_mark(&core->trial);
-        else if (core->pending.count > gang)
-            core->pending.buckets[gang].reason =
+        else
+            pending_note(&core->pending, gang)->reason =
                 reason == REASON_ROOM && place_never(core, gang) ? REASON_NEVER : reason;
         refused[gang] = entries[e].mark_end == entries[e].mark_first;
+    }
+    for (uint32_t i = 0; i < core->pending.open_count; i++) {
+        struct bucket *bucket = &core->pending.buckets[core->pending.open[i]];
+
+        if (refused[bucket->ask.gang])
+            bucket->reason = pending_note(&core->pending, bucket->ask.gang)->reason;
     }
     mem_free(refused);
 }

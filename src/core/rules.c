@@ -6,16 +6,20 @@
  *     GPUs than they were told (a deficit, which only a driver's report can make). Claims, which
  *     wait for others to leave, come on top.
  *  3. Every task is in the list of its node, and its job holds as many tasks as its layout says.
- *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all.
+ *  4. A job is whole or holds nothing: PENDING without tasks (or with a claim), otherwise with all,
+ *     or if it is elastic with its minimum at least. A service may have fewer, but never none. Jobs
+ *     that could grow are listed.
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
- *  7. A claim is of a waiting job, and counts the jobs that are leaving for it. */
+ *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
+ *  8. What is due at a time is known at that time. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/mem.h"
 #include "core/core.h"
+#include "core/due.h"
 #include "core/fit.h"
 #include "core/impl.h"
 
@@ -86,6 +90,23 @@ static int check_owners(const struct core *core, uint32_t node, struct err *err)
     return 0;
 }
 
+/* A node that takes no new work is in no state. */
+static int check_out(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    uint32_t stuck = 0, t = row->first_task;
+
+    for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next)
+        stuck += core->jobs.rows[core->jobs.tasks[t].job].attended;
+    if (stuck != row->stuck)
+        return err_set(err, -EINVAL, "rule 6: node '%s': %u tasks should be long gone, not %u",
+                       names_text(&core->names, row->name), stuck, row->stuck);
+    if (node_takes_work(row) != (row->state != ROW_NONE))
+        return err_set(err, -EINVAL, "rule 6: node '%s': takes new work, or not, as it should not",
+                       names_text(&core->names, row->name));
+    return 0;
+}
+
 static int check_state(const struct core *core, uint32_t node, struct err *err)
 {
     const struct node *row = &core->nodes.rows[node];
@@ -119,7 +140,8 @@ int core_check_node(const struct core *core, uint32_t node, struct err *err)
         return 0;
     rc = check_books(core, node, err);
     rc = rc < 0 ? rc : check_owners(core, node, err);
-    return rc < 0 ? rc : check_state(core, node, err);
+    rc = rc < 0 ? rc : check_out(core, node, err);
+    return rc < 0 || core->nodes.rows[node].state == ROW_NONE ? rc : check_state(core, node, err);
 }
 
 static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err *err)
@@ -136,21 +158,38 @@ static int check_nodes(const struct core *core, uint32_t *tasks_seen, struct err
     return 0;
 }
 
+/* Enough of the tasks of an elastic job stand while it is not told to stop, or about to be. */
+static int check_elastic(const struct core *core, const struct job *job, struct err *err)
+{
+    const bool listed = job->growing_at != ROW_NONE;
+    const bool goes_on = job->state != JOB_STOPPING && !job->unsettled && !job->service;
+
+    if ((job->tasks_absent > 0 && !job_is_elastic(core, job)) ||
+        (goes_on && job_tasks_standing(job) < job_tasks_min(core, job)))
+        return err_set(err, -EINVAL, "rule 4: job %llu: %u tasks are absent, %u shrinking",
+                       (unsigned long long)job->id, job->tasks_absent, job->tasks_shrinking);
+    if (listed != (job->state == JOB_RUNNING && job->tasks_absent > 0 &&
+                   job->tasks_absent == job->tasks_left) ||
+        (listed && &core->jobs.rows[core->elastic.growing[job->growing_at].job] != job))
+        return err_set(err, -EINVAL,
+                       "rule 4: job %llu: is not in the list of those that could grow",
+                       (unsigned long long)job->id);
+    return 0;
+}
+
 static int check_tasks(const struct core *core, const struct job *job, uint32_t *tasks,
                        struct err *err)
 {
     const struct gang *gang = &core->shapes.gangs[job->gang];
     const struct layout *layout = &core->shapes.layouts[gang->first_layout + job->layout];
-    uint32_t asked = 0;
+    const uint32_t asked = layout_tasks(&core->shapes, layout);
 
-    for (uint32_t g = 0; g < layout->group_count; g++)
-        asked += core->shapes.groups[layout->first_group + g].tasks;
     if (job->task_count != asked || job->tasks_left >= job->task_count)
         return err_set(err, -EINVAL, "rule 4: job %llu: %u tasks of %u, %u left",
                        (unsigned long long)job->id, job->task_count, asked, job->tasks_left);
     for (uint32_t i = 0; i < job->task_count; i++) {
         const struct task *task = job_task(core, job, i);
-        const uint32_t gpus = core->shapes.shapes[task->shape].gpus;
+        const uint32_t gpus = task->left ? 0 : core->shapes.shapes[task->shape].gpus;
 
         if (&core->jobs.rows[task->job] != job ||
             (uint32_t)__builtin_popcountll(task->gpu_mask) != gpus)
@@ -158,7 +197,7 @@ static int check_tasks(const struct core *core, const struct job *job, uint32_t 
                            (unsigned long long)job->id, i, gpus);
         *tasks += !task->left;
     }
-    return 0;
+    return check_elastic(core, job, err);
 }
 
 static int check_claim(const struct core *core, const struct job *job, uint32_t *tasks,
@@ -173,7 +212,7 @@ static int check_claim(const struct core *core, const struct job *job, uint32_t 
     for (uint32_t i = 0; i < job->task_count; i++)
         listed = listed && job_task(core, job, i)->claimed;
     *tasks += job->task_count;
-    if (!listed)
+    if (!listed || job->queued)
         return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
                        (unsigned long long)job->id);
     return 0;
@@ -185,14 +224,15 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     const struct bucket *bucket;
     uint32_t at;
 
-    if (!row->queued && !(row->reason == REASON_HELD && row->held) &&
-        !(row->reason == REASON_AFTER && (row->after_left > 0 || row->in_vain)) &&
+    if (!row->queued && !row->in_vain && row->task_first == ROW_NONE &&
+        !(row->reason == REASON_HELD && row->held) &&
+        !(row->reason == REASON_AFTER && row->after_left > 0) &&
         !(row->reason == REASON_ARRAY && row->lined_up))
         return err_set(err, -EINVAL, "rule 5: job %llu: is kept out of the queue by nothing",
                        (unsigned long long)row->id);
     if (!row->queued)
         return 0;
-    bucket = &core->pending.buckets[row->gang];
+    bucket = &core->pending.buckets[row->bucket];
     at = core->pending.place[job];
     if (at >= bucket->count || bucket->heap[at].job != job)
         return err_set(err, -EINVAL, "rule 5: job %llu: waits, but not in the queue",
@@ -248,5 +288,7 @@ int core_check_rules(const struct core *core, struct err *err)
     if (victims[0] != victims[1])
         return err_set(err, -EINVAL, "rule 7: %u jobs are awaited, %u are leaving", victims[0],
                        victims[1]);
+    if (!due_is_right(core))
+        return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
     return 0;
 }

@@ -133,6 +133,7 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
     for (uint32_t i = 0; i < count; i++) {
         digest_u32(d, layouts[i].slowdown_ppm);
         digest_u32(d, layouts[i].apart);
+        digest_u32(d, layouts[i].tasks_min);
         digest_u32(d, layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++) {
             digest_u32(d, layouts[i].groups[g].shape);
@@ -144,7 +145,7 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
 static bool same_layout(const struct shapes *s, const struct layout *a, const struct layout_spec *b)
 {
     if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm ||
-        a->apart != b->apart)
+        a->apart != b->apart || a->tasks_min != b->tasks_min)
         return false;
     for (uint32_t g = 0; g < a->group_count; g++) {
         const struct group *have = &s->groups[a->first_group + g];
@@ -181,6 +182,48 @@ static void gang_sum(const struct shapes *s, struct gang *gang)
     }
 }
 
+static int64_t times(uint64_t count, int64_t amount)
+{
+    return amount > 0 && count > (uint64_t)(AMOUNT_SUM_MAX / amount) ? AMOUNT_SUM_MAX
+                                                                     : (int64_t)count * amount;
+}
+
+static void add_up(int64_t *sum, int64_t more)
+{
+    *sum = more > AMOUNT_SUM_MAX - *sum ? AMOUNT_SUM_MAX : *sum + more;
+}
+
+/* AMOUNT_SUM_MAX where it is as much or more. */
+static struct amounts layout_asks(const struct shapes *s, const struct layout *layout)
+{
+    struct amounts sum = {{0}};
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &s->groups[layout->first_group + g];
+        const struct shape *shape = &s->shapes[group->shape];
+        const uint64_t tasks = layout->group_count == 1 ? layout->tasks_min : group->tasks;
+        const uint64_t gpus = tasks * shape->gpus;
+
+        add_up(&sum.of[RES_GPU_MGPU], times(gpus, shape->gpu_mgpu > 0 ? shape->gpu_mgpu : 1));
+        add_up(&sum.of[RES_GPU_BYTES], times(gpus, shape->gpu_memory_bytes));
+        add_up(&sum.of[RES_CPU_MCPU], times(tasks, shape->cpu_mcpu));
+        add_up(&sum.of[RES_MEMORY_BYTES], times(tasks, shape->memory_bytes));
+    }
+    return sum;
+}
+
+static void gang_asks(const struct shapes *s, struct gang *gang)
+{
+    gang->asks = layout_asks(s, &s->layouts[gang->first_layout]);
+    for (uint32_t i = 1; i < gang->layout_count; i++) {
+        const struct amounts asks = layout_asks(s, &s->layouts[gang->first_layout + i]);
+
+        for (int r = 0; r < RES_COUNT; r++)
+            if (asks.of[r] < gang->asks.of[r])
+                gang->asks.of[r] = asks.of[r];
+    }
+}
+
 static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count)
 {
     struct gang gang = {.first_layout = s->layout_count, .layout_count = layout_count};
@@ -192,12 +235,14 @@ static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, ui
             .group_count = layouts[i].group_count,
             .slowdown_ppm = layouts[i].slowdown_ppm,
             .apart = layouts[i].apart,
+            .tasks_min = layouts[i].tasks_min,
         };
         vec_reserve(s->groups, s->group_cap, s->group_count + layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++)
             s->groups[s->group_count++] = layouts[i].groups[g];
     }
     gang_sum(s, &gang);
+    gang_asks(s, &gang);
     vec_reserve(s->gangs, s->gang_cap, s->gang_count + 1);
     s->gangs[s->gang_count] = gang;
     return s->gang_count++;
@@ -338,17 +383,19 @@ static void groups_walk(struct shapes *s, struct tape *t)
 static void layout_check(const struct shapes *s, const struct layout *layout, uint32_t first,
                          struct tape *t)
 {
-    uint32_t tasks = 0;
+    uint32_t tasks;
 
     if (layout->first_group != first || layout->group_count < 1 ||
         layout->group_count > GANG_GROUPS_MAX || layout->group_count > s->group_count - first) {
         tape_fail(t, "layout: its groups are not the next ones");
         return;
     }
-    for (uint32_t g = 0; g < layout->group_count; g++)
-        tasks += s->groups[first + g].tasks;
+    tasks = layout_tasks(s, layout);
     if (tasks > JOB_TASKS_MAX)
         tape_fail(t, "layout: has %u tasks, at most %d", tasks, JOB_TASKS_MAX);
+    if (layout->tasks_min < 1 || layout->tasks_min > tasks ||
+        (layout->tasks_min < tasks && layout->group_count > 1))
+        tape_fail(t, "layout: of %u tasks cannot run with %u", tasks, layout->tasks_min);
 }
 
 static void layouts_walk(struct shapes *s, struct tape *t)
@@ -365,6 +412,7 @@ static void layouts_walk(struct shapes *s, struct tape *t)
         tape_u32(t, &row->group_count);
         tape_u32(t, &row->slowdown_ppm);
         tape_bool(t, &row->apart);
+        tape_u32(t, &row->tasks_min);
         if (tape_loads(t) && !t->failed)
             layout_check(s, row, next, t);
         next += row->group_count;
@@ -376,7 +424,7 @@ static void layouts_walk(struct shapes *s, struct tape *t)
 /* A loaded gang is put where it is found by what it asks for. */
 static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct tape *t)
 {
-    const struct gang *gang = &s->gangs[id];
+    struct gang *gang = &s->gangs[id];
     struct gang sum = {0};
     struct layout_spec layouts[GANG_LAYOUTS_MAX];
     uint64_t key;
@@ -391,11 +439,17 @@ static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct ta
     gang_sum(s, &sum);
     if (sum.tasks != gang->tasks || sum.gpus != gang->gpus || sum.mgpu != gang->mgpu)
         tape_fail(t, "gang: is not the sum of its groups");
+    gang_asks(s, gang);
+    for (int r = 0; r < RES_COUNT; r++)
+        if (gang->asks.of[r] >= AMOUNT_SUM_MAX >> 24)
+            tape_fail(t, "gang: asks for more than can be counted");
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         const struct layout *layout = &s->layouts[first + i];
 
         layouts[i] = (struct layout_spec){&s->groups[layout->first_group], layout->group_count,
-                                          layout->slowdown_ppm, layout->apart};
+                                          layout->slowdown_ppm, layout->apart, layout->tasks_min};
+        if (gang->layout_count > 1 && layout->tasks_min < layout_tasks(s, layout))
+            tape_fail(t, "gang: of several layouts is not elastic");
     }
     if (gang_find(s, layouts, gang->layout_count, &known, &key))
         tape_fail(t, "gang %u is there twice", id);

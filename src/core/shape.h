@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/tape.h"
+#include "core/amounts.h"
 #include "core/limits.h"
 
 struct err;
@@ -43,6 +44,7 @@ struct group {
 struct layout {
     uint32_t first_group, group_count; /* rows of shapes.groups */
     bool apart;                        /* each task on a node of its own */
+    uint32_t tasks_min;                /* it may run with so few; all of them, if it is rigid */
     uint32_t slowdown_ppm;             /* run time against the best layout, 1000000 = as fast */
 };
 
@@ -51,6 +53,8 @@ struct gang {
     uint32_t tasks;                      /* of the first layout */
     uint32_t gpus;                       /* GPUs that the first layout touches */
     int64_t mgpu;                        /* GPU compute of the first layout, 1000 = one GPU */
+    struct amounts asks; /* what it takes at least, in any layout on any node: what a share or bytes
+                          * alone mean is known on a node only, and counts as next to nothing */
 };
 
 struct shapes {
@@ -70,6 +74,7 @@ struct layout_spec {
     uint32_t group_count;
     uint32_t slowdown_ppm;
     bool apart;
+    uint32_t tasks_min; /* 1..all; less than all only in a gang of one layout with one group */
 };
 
 void shapes_init(struct shapes *s);
@@ -80,6 +85,16 @@ void shapes_copy(struct shapes *dst, const struct shapes *src);
 uint32_t shapes_selector(struct shapes *s, const struct selector *selector);
 uint32_t shapes_shape(struct shapes *s, const struct shape *shape);
 uint32_t shapes_gang(struct shapes *s, const struct layout_spec *layouts, uint32_t layout_count);
+
+/* Tasks of a layout, all groups together. */
+static inline uint32_t layout_tasks(const struct shapes *s, const struct layout *layout)
+{
+    uint32_t tasks = 0;
+
+    for (uint32_t g = 0; g < layout->group_count; g++)
+        tasks += s->groups[layout->first_group + g].tasks;
+    return tasks;
+}
 
 /* 0, or -EINVAL with the field that is out of range. */
 int shape_check(const struct shape *shape, struct err *err);

@@ -13,8 +13,10 @@
 #include "base/mem.h"
 #include "base/tape.h"
 #include "core/core.h"
+#include "core/due.h"
 #include "core/impl.h"
 #include "core/ledger.h"
+#include "core/life.h"
 
 #define MAGIC   "berthsnp"
 #define VERSION 1u
@@ -33,13 +35,23 @@ static void config_walk(struct core *core, struct tape *t)
 {
     policy_name_walk("placement", core->placement->name, t);
     policy_name_walk("order", core->order->name, t);
+    orderers_walk(core, t);
     tape_u64(t, &core->seed);
     tape_enum(t, core->repack, REPACK_COUNT - 1, "repack");
     tape_i64_in(t, &core->migrate_wait_us, 0, INT64_MAX, "migrate_wait_us");
     tape_u32(t, &core->migrate_gain_ppm);
     tape_max(t, &core->nodes_max, NODES_MAX, "nodes_max");
     tape_max(t, &core->jobs_max, JOBS_MAX, "jobs_max");
+    tape_u32(t, &core->reservation_depth);
+    tape_u64(t, &core->rules_digest);
+    tape_i64_in(t, &core->silent_us, 1, TIME_US_MAX, "how long a node may be silent");
     tape_i64_in(t, &core->now_us, 0, JOB_TIME_MAX, "the clock");
+    tape_i64_in(t, &core->settled_us, 0, core->now_us, "the clock at the last step");
+    tape_u64(t, &core->marks_ahead);
+    tape_u64(t, &core->drift.started);
+    tape_u64(t, &core->drift.left);
+    tape_u64(t, &core->drift.lost);
+    tape_u64(t, &core->drift.stray);
 }
 
 static void names_and_empty_walk(struct core *core, struct tape *t)
@@ -55,6 +67,7 @@ static void names_and_empty_walk(struct core *core, struct tape *t)
 static void queue_walk(struct core *core, struct tape *t)
 {
     uint32_t count = core->unsettled_count;
+    struct pending_limits limits;
 
     tape_count(t, &count, "unsettled jobs");
     for (uint32_t i = 0; tape_more(t, i, count); i++) {
@@ -69,7 +82,9 @@ static void queue_walk(struct core *core, struct tape *t)
         if (tape_loads(t) && !t->failed && core->jobs.rows[core->claimants[i]].state == JOB_FREE)
             tape_fail(t, "claimant: job row %u is in no use", core->claimants[i]);
     }
-    pending_walk(&core->pending, &core->jobs, core->shapes.gang_count, core->index.gains, t);
+    limits = (struct pending_limits){core->shapes.gang_count, core->queues.count,
+                                     core->classes.count, core->index.gains};
+    pending_walk(&core->pending, &core->jobs, &limits, t);
 }
 
 /* ---- tasks on their nodes ---- */
@@ -127,6 +142,7 @@ static void link_next(struct core *core, uint32_t node, uint32_t job, uint32_t i
     else
         core->jobs.tasks[*last].node_next = at;
     *last = at;
+    core->nodes.rows[node].stuck += core->jobs.rows[job].attended;
 }
 
 /* Which tasks are on a node follows from the tasks; their order decides who is told first when the
@@ -162,29 +178,52 @@ static void tasks_on_nodes_walk(struct core *core, struct tape *t)
 
 /* ---- what follows ---- */
 
+/* What a task may be at once. */
+static bool is_possible(const struct job *job, const struct task *task)
+{
+    return (!task->absent || (task->left && !task->started)) &&
+           !((task->left || task->claimed) && task->shrinking) && task->run <= job->run &&
+           (task->run > 0 || task->absent || task->claimed);
+}
+
 static void check_job(const struct core *core, const struct job *job, struct tape *t)
 {
     const unsigned long long id = job->id;
-    uint32_t started = 0, left = 0, claimed = 0;
+    uint32_t started = 0, left = 0, claimed = 0, absent = 0, shrinking = 0;
 
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
-        started += job_task(core, job, i)->started;
-        left += job_task(core, job, i)->left;
-        claimed += job_task(core, job, i)->claimed;
+        const struct task *task = job_task(core, job, i);
+
+        started += task->started;
+        left += task->left;
+        claimed += task->claimed;
+        absent += task->absent;
+        shrinking += task->shrinking;
+        if (!is_possible(job, task))
+            tape_fail(t, "job %llu: task %u: cannot be so", id, i);
     }
+    if (core->queues.rows[job->at.leaf].kind == QUEUE_OF_CLASS ||
+        core->queues.rows[job->at.leaf].children > 0 ||
+        (job->at.of_class != QUEUE_NONE &&
+         core->queues.rows[job->at.of_class].kind != QUEUE_OF_CLASS))
+        tape_fail(t, "job %llu: stands in no queue", id);
     if (job->layout >= core->shapes.gangs[job->gang].layout_count)
         tape_fail(t, "job %llu: there is no layout %u", id, job->layout);
     if (job->sequence >= core->jobs.submitted)
         tape_fail(t, "job %llu: is of a later sequence than the last", id);
     if ((job->start_us != TIME_NONE) != (job->state == JOB_RUNNING) && job->state != JOB_STOPPING)
         tape_fail(t, "job %llu: is %s, with such a start", id, job_state_text(job->state));
+    if ((job->stop_us != TIME_NONE) != (job->state == JOB_STOPPING) || job->mark_us > core->now_us)
+        tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
+    if (job->attended && job->state != JOB_STOPPING)
+        tape_fail(t, "job %llu: is %s, and overdue", id, job_state_text(job->state));
     if (job->state == JOB_PENDING) {
         if (job->task_first != ROW_NONE && (claimed != job->task_count || started > 0 || left > 0))
             tape_fail(t, "job %llu: waits, and has a task", id);
         return;
     }
     if (job->task_first == ROW_NONE || claimed > 0 || started != job->tasks_started ||
-        left != job->tasks_left)
+        left != job->tasks_left || absent != job->tasks_absent || shrinking != job->tasks_shrinking)
         tape_fail(t, "job %llu: its tasks are not those that are counted", id);
 }
 
@@ -202,6 +241,14 @@ static void check_emptied(const struct core *core, uint32_t node, struct tape *t
         tape_fail(t, "node row %u: more is held than its tasks need", node);
 }
 
+static void restore_task(struct core *core, uint32_t task)
+{
+    const struct task *row = &core->jobs.tasks[task];
+
+    ledger_take(core, row->node, row->shape, row->gpu_mask);
+    job_book_task(core, task, 1);
+}
+
 /* The books, emptied by the tasks that were linked, are written anew, and the index with them. */
 static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
 {
@@ -213,22 +260,47 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         tape_fail(t, "node row %u: its name is there twice", node);
     map_put(&core->node_by_name, row->name, node);
     ledger_refresh(core, node);
+    due_node(core, node);
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
-        ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        restore_task(core, task);
+}
+
+/* The books of queues and classes follow from the jobs. */
+static void count_job(struct core *core, const struct job *job)
+{
+    queues_count_job(&core->queues, &job->at, 1);
+    amounts_add(&core->asks, &core->shapes.gangs[job->gang].asks, 1);
+    if (job->state != JOB_PENDING)
+        core->classes.rows[job->class_id].active++;
+    else if (job->queued)
+        queues_book(&core->queues, &job->at, BOOK_ASKED, &core->shapes.gangs[job->gang].asks, 1,
+                    core->now_us);
 }
 
 static void rebuild(struct core *core, struct tape *t)
 {
+    const int64_t half_life_us = core->queues.half_life_us;
     struct err err;
 
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
-    for (uint32_t job = 0; job < core->jobs.count; job++)
-        if (core->jobs.rows[job].state != JOB_FREE)
+    core->queues.books = core->queues.configured > 1 || core->queues.rows[QUEUE_ROOT].by_user;
+    for (uint32_t i = 0; i < core->classes.count; i++)
+        core->queues.books = core->queues.books || core->classes.rows[i].bounded;
+    for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++)
+        if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
+            if (t->failed)
+                return;
+            count_job(core, &core->jobs.rows[job]);
+            due_job(core, job);
+            elastic_update(core, job);
+        }
+    core->queues.half_life_us = 0; /* what is booked now has been held before, and the past knows */
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
         if (core->nodes.rows[node].in_use)
             rebuild_node(core, node, t);
+    core->queues.half_life_us = half_life_us;
     if (!t->failed && core_check_rules(core, &err) < 0)
         tape_fail(t, "%s", err.text);
 }
@@ -241,7 +313,10 @@ static void core_walk(struct core *core, struct tape *t)
     names_and_empty_walk(core, t);
     shapes_walk(&core->shapes, names_count(&core->names), t);
     nodes_walk(&core->nodes, names_count(&core->names), t);
-    limits = (struct jobs_limits){names_count(&core->names), core->nodes.count, &core->shapes};
+    queues_walk(&core->queues, names_count(&core->names), core->orderer_count, t);
+    classes_walk(&core->classes, names_count(&core->names), t);
+    limits = (struct jobs_limits){names_count(&core->names), core->nodes.count, core->queues.count,
+                                  core->classes.count, &core->shapes};
     jobs_walk(&core->jobs, &limits, t);
     expect_walk(&core->expect, t);
     queue_walk(core, t);
@@ -251,8 +326,7 @@ static void core_walk(struct core *core, struct tape *t)
         rebuild(core, t);
     if (core->placement->walk != NULL && !t->failed)
         core->placement->walk(core->placement_state, core, t);
-    if (core->order->walk != NULL && !t->failed)
-        core->order->walk(core->order_state, core, t);
+    orderers_state_walk(core, t);
 }
 
 /* ---- what it is for ---- */
@@ -282,7 +356,10 @@ uint8_t *core_save(const struct core *core, size_t *out_count)
 struct core *core_load(const struct core_config *config, const void *bytes, size_t count,
                        struct err *err)
 {
-    const struct core_config bare = {.placement = config->placement, .order = config->order};
+    const struct core_config bare = {.placement = config->placement,
+                                     .order = config->order,
+                                     .orders = config->orders,
+                                     .order_count = config->order_count};
     struct core *core;
     struct tape tape;
     int rc;
@@ -292,7 +369,7 @@ struct core *core_load(const struct core_config *config, const void *bytes, size
         return NULL;
     }
     rc = tape_load_init(&tape, MAGIC, VERSION, bytes, count, err);
-    core = core_bare(bare.placement, bare.order);
+    core = core_bare(&bare);
     core->index.gains = 1; /* so that there is an earlier time at which a gang was refused */
     if (rc == 0) {
         core_init_policies(core, &bare);

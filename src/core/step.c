@@ -3,17 +3,36 @@
 #include "core/step.h"
 
 #include "core/core.h"
+#include "core/entitle.h"
 #include "core/impl.h"
 #include "core/life.h"
+#include "core/overdue.h"
 
-/* It waits for what cannot happen any more. */
+/* Whose bound it is, in words: the queue, or the class. */
+static const char *queue_label(const struct core *core, uint32_t row)
+{
+    const struct queue *queue = &core->queues.rows[row];
+
+    if (queue->kind == QUEUE_OF_USER)
+        queue = &core->queues.rows[queue->parent];
+    return names_text(&core->names, queue->kind == QUEUE_OF_CLASS
+                                        ? core->classes.rows[queue->orderer].name
+                                        : queue->name);
+}
+
+/* It waits for what cannot happen, or not any more. */
 static void reject(struct core *core, uint32_t job, enum reason reason, struct decisions *out)
 {
+    const struct job *row = &core->jobs.rows[job];
+    struct refusal refusal;
+    const bool bound =
+        !queues_admit_ever(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &refusal);
     const struct decision decision = {
         .type = DECISION_REJECT,
         .job_id = core->jobs.rows[job].id,
         .job = ROW_NONE,
         .reason = reason,
+        .queue = bound && reason != REASON_IN_VAIN ? queue_label(core, refusal.queue) : NULL,
         .for_job = JOB_NONE,
     };
 
@@ -22,28 +41,12 @@ static void reject(struct core *core, uint32_t job, enum reason reason, struct d
     job_gone(core, job, JOB_CANCELLED);
 }
 
-/* Why a job is not even in the queue, once for each change. */
-static void note_kept_out(struct core *core, uint32_t job, struct decisions *out)
-{
-    struct job *row = &core->jobs.rows[job];
-    const struct decision decision = {
-        .type = DECISION_NOTE,
-        .job_id = row->id,
-        .job = job,
-        .reason = row->reason,
-        .for_job = JOB_NONE,
-    };
-
-    if (row->told == row->reason)
-        return;
-    row->told = row->reason;
-    vec_push(out->items, out->count, out->cap, decision);
-}
-
-/* Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that are kept out of
- * the queue are told why, or rejected. A rejected job may add others to the list. */
+/* What is overdue. Cancelled, failed and lost: what is left of such jobs is told to stop. Jobs that
+ * are kept out of the queue are told why, or rejected. A rejected job may add others to the list.
+ */
 static void settle(struct core *core, struct decisions *out)
 {
+    settle_overdue(core, out);
     for (uint32_t i = 0; i < core->unsettled_count; i++) {
         const uint32_t job = core->unsettled[i];
         struct job *row = &core->jobs.rows[job];
@@ -52,26 +55,16 @@ static void settle(struct core *core, struct decisions *out)
             continue;
         row->unsettled = false;
         if (row->state == JOB_PENDING && row->in_vain)
-            reject(core, job, REASON_IN_VAIN, out);
+            reject(core, job, row->reason == REASON_AFTER ? REASON_IN_VAIN : row->reason, out);
         else if (row->state == JOB_PENDING && !row->queued)
-            note_kept_out(core, job, out);
+            job_note(core, job, out);
         else if (row->state == JOB_STARTING || row->state == JOB_RUNNING)
-            job_stop(core, job, row->cancelled || row->failed ? STOP_CANCEL : STOP_PREEMPT, out);
+            job_stop_broken(core, job, out);
     }
     core->unsettled_count = 0;
 }
 
-static void rekey(struct core *core)
-{
-    uint32_t job;
-
-    while (core->order->next_rekey != NULL &&
-           core->order->next_rekey(core->order_state, core, &job))
-        if (core->jobs.rows[job].state == JOB_PENDING && core->jobs.rows[job].queued)
-            job_rekey(core, job);
-}
-
-/* Tell why the first job of each gang waits, once for each change. */
+/* Tell why the first job of each bucket waits, once for each change. */
 static void note(struct core *core, struct decisions *out)
 {
     for (uint32_t i = 0; i < core->pending.open_count; i++) {
@@ -82,12 +75,14 @@ static void note(struct core *core, struct decisions *out)
             .job_id = row->id,
             .job = bucket->heap[0].job,
             .reason = bucket->reason,
+            .queue = bucket->bound != QUEUE_NONE ? queue_label(core, bucket->bound) : NULL,
             .for_job = JOB_NONE,
         };
 
-        if (bucket->told == bucket->reason)
+        if (bucket->told == bucket->reason && bucket->told_bound == bucket->bound)
             continue;
         bucket->told = bucket->reason;
+        bucket->told_bound = bucket->bound;
         vec_push(out->items, out->count, out->cap, decision);
     }
 }
@@ -100,15 +95,15 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
     settle(core, out);
     if (core->placement->refresh != NULL && core->placement->refresh(core->placement_state, core))
         core->score_epoch++;
-    if (core->order->step != NULL)
-        core->order->step(core->order_state, core, core->now_us);
-    rekey(core);
+    orderers_step(core);
+    entitle(core);
+    step_mend(core, out);
     if (core->repack != REPACK_NEVER)
         step_repack(core, out);
     else
         step_fill(core, out);
+    step_grow(core, out);
     note(core, out);
-    if (core->order->stepped != NULL)
-        core->order->stepped(core->order_state, core, core->now_us);
+    orderers_stepped(core);
     return out->count;
 }

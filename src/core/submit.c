@@ -9,8 +9,11 @@
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/life.h"
+#include "core/place.h"
 #include "core/submit.h"
 #include "core/terms.h"
+
+__extension__ typedef __int128 wide;
 
 /* ---- checking what was asked ---- */
 
@@ -52,31 +55,6 @@ static int layout_check(const struct job_layout_spec *layout, struct err *err)
     return 0;
 }
 
-/* What the formats have and the core does not yet do is refused, so that nobody relies on it. */
-static int later_check(const struct job_spec *spec, struct err *err)
-{
-    const struct {
-        const char *field;
-        bool stated;
-    } later[] = {
-        {"class", spec->class != NULL && spec->class[0] != '\0'},
-        {"tasks_min", spec->tasks_min != 0},
-        {"service", spec->service},
-        {"fixed", spec->fixed},
-        {"retries", spec->retries != 0},
-        {"limit_us", spec->limit_us != 0},
-        {"grace_us", spec->grace_us > 0},
-        {"min_run_us", spec->min_run_us > 0},
-    };
-
-    for (size_t i = 0; i < sizeof later / sizeof later[0]; i++)
-        if (later[i].stated)
-            return err_set(err, -ENOTSUP,
-                           "job %llu: %s: this version of berth does not act on it yet",
-                           (unsigned long long)spec->id, later[i].field);
-    return 0;
-}
-
 static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     const unsigned long long id = spec->id;
@@ -93,6 +71,28 @@ static int after_check(const struct core *core, const struct job_spec *spec, str
                            "job %llu: after[%u]: job %llu: unknown, or it has ended already", id, i,
                            (unsigned long long)spec->after[i].job_id);
     }
+    return 0;
+}
+
+/* Only tasks that are all alike may be fewer than all: any so many of them are as good. */
+static int elastic_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const unsigned long long id = spec->id;
+
+    if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
+        return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
+                       spec->service ? "service" : "tasks_min");
+    if (spec->tasks_min == 0)
+        return 0;
+    if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
+        return err_set(
+            err, -EINVAL,
+            "job %llu: tasks_min: goes with one layout of one group, not with %u layouts "
+            "of %u groups",
+            id, spec->layout_count, spec->layouts[0].group_count);
+    if (spec->tasks_min > spec->layouts[0].groups[0].tasks)
+        return err_set(err, -EINVAL, "job %llu: tasks_min: must be 0 to %u, its tasks, is %u", id,
+                       spec->layouts[0].groups[0].tasks, spec->tasks_min);
     return 0;
 }
 
@@ -120,6 +120,132 @@ static int array_check(const struct core *core, const struct job_spec *spec, str
     return 0;
 }
 
+static struct amounts sum_of(const struct job_layout_spec *layout)
+{
+    wide sum[RES_COUNT] = {0};
+    struct amounts amounts;
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group_spec *group = &layout->groups[g];
+
+        sum[RES_GPU_BYTES] += (wide)group->tasks * group->gpus * group->gpu_memory_bytes;
+        sum[RES_CPU_MCPU] += (wide)group->tasks * group->cpu_mcpu;
+        sum[RES_MEMORY_BYTES] += (wide)group->tasks * group->memory_bytes;
+    }
+    for (int r = 0; r < RES_COUNT; r++)
+        amounts.of[r] = sum[r] < AMOUNT_SUM_MAX ? (int64_t)sum[r] : AMOUNT_SUM_MAX;
+    return amounts;
+}
+
+/* Books of queues add up what jobs ask for. */
+static int sums_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    static const char *const words[] = {"GPU compute", "GPU memory", "CPU", "memory"};
+
+    for (uint32_t i = 0; i < spec->layout_count; i++) {
+        const struct amounts sum = sum_of(&spec->layouts[i]);
+
+        for (int r = 0; r < RES_COUNT; r++)
+            if (sum.of[r] >= AMOUNT_SUM_MAX - core->asks.of[r])
+                return err_set(err, -ENOSPC,
+                               "job %llu: %s: with it, jobs ask for more than can be counted",
+                               (unsigned long long)spec->id, words[r]);
+    }
+    return 0;
+}
+
+/* ---- as whom ---- */
+
+static uint32_t find_name(const struct core *core, const char *text)
+{
+    return text == NULL || text[0] == '\0' ? core->no_name : names_find(&core->names, text);
+}
+
+static int queue_find(const struct core *core, const struct job_spec *spec, uint32_t *out,
+                      struct err *err)
+{
+    const struct queues *q = &core->queues;
+    const uint32_t name = find_name(core, spec->queue);
+    const unsigned long long id = spec->id;
+
+    *out = q->default_row;
+    if (q->configured == 1)
+        return 0; /* one queue for all, whatever it is called */
+    if (name != core->no_name && (name == NAMES_NONE || !map_find(&q->by_name, name, out)))
+        return err_set(err, -ENOENT, "job %llu: queue '%s': unknown", id, spec->queue);
+    if (*out == QUEUE_NONE)
+        return err_set(err, -EINVAL, "job %llu: queue: must be named, there is no default one", id);
+    for (uint32_t i = 1; i < q->configured; i++)
+        if (q->rows[i].parent == *out)
+            return err_set(err, -EINVAL,
+                           "job %llu: queue '%s': has queues below it, of which one must be named",
+                           id, spec->queue);
+    return 0;
+}
+
+static int queue_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const struct queues *q = &core->queues;
+    const unsigned long long id = spec->id;
+    const uint32_t user = find_name(core, spec->user);
+    uint32_t row, leaf;
+    const int rc = queue_find(core, spec, &row, err);
+
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = row; i != QUEUE_NONE; i = q->rows[i].parent)
+        if (!queues_let(&q->users[q->rows[i].user_first], q->rows[i].user_count, user))
+            return err_set(err, -EACCES, "job %llu: queue '%s': user '%s' may not submit there", id,
+                           names_text(&core->names, q->rows[i].name), spec->user);
+    leaf = user != NAMES_NONE ? queues_find_leaf(q, row, user) : QUEUE_NONE;
+    if (leaf != QUEUE_NONE && q->rows[leaf].kind == QUEUE_OF_USER &&
+        q->rows[leaf].jobs >= q->rows[leaf].user_jobs_max)
+        return err_set(err, -ENOSPC,
+                       "job %llu: user '%s' has %u unfinished jobs in queue '%s', the limit", id,
+                       spec->user, q->rows[leaf].jobs, names_text(&core->names, q->rows[row].name));
+    return 0;
+}
+
+static int class_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    const struct classes *c = &core->classes;
+    const uint32_t name = find_name(core, spec->class);
+    uint32_t row = c->default_row;
+
+    if (name != core->no_name)
+        row = name != NAMES_NONE ? classes_find(c, name) : ROW_NONE;
+    if (row == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: class '%s': unknown", (unsigned long long)spec->id,
+                       spec->class);
+    if (!queues_let(&c->users[c->rows[row].user_first], c->rows[row].user_count,
+                    find_name(core, spec->user)))
+        return err_set(err, -EACCES, "job %llu: class '%s': user '%s' may not use it",
+                       (unsigned long long)spec->id, names_text(&core->names, c->rows[row].name),
+                       spec->user);
+    return 0;
+}
+
+/* Times of a job, each from a least value: -1 where a class may say it. */
+static int times_check(const struct job_spec *spec, struct err *err)
+{
+    const struct {
+        const char *field;
+        int64_t value_us, least_us;
+    } times[] = {
+        {"deadline_us", spec->deadline_us, 0},
+        {"limit_us", spec->limit_us, 0},
+        {"grace_us", spec->grace_us, -1},
+        {"min_run_us", spec->min_run_us, -1},
+    };
+
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i].value_us < times[i].least_us || times[i].value_us > TIME_US_MAX)
+            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld, is %lld",
+                           (unsigned long long)spec->id, times[i].field,
+                           (long long)times[i].least_us, TIME_US_MAX, (long long)times[i].value_us);
+    return 0;
+}
+
 static int job_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     int rc;
@@ -131,25 +257,25 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     if (core->jobs.live >= core->jobs_max)
         return err_set(err, -ENOSPC, "job %llu: there are %u jobs already, the limit",
                        (unsigned long long)spec->id, core->jobs_max);
-    if (later_check(spec, err) < 0)
-        return -ENOTSUP;
     if (array_check(core, spec, err) < 0)
         return -EINVAL;
     rc = after_check(core, spec, err);
+    rc = rc < 0 ? rc : queue_check(core, spec, err);
+    rc = rc < 0 ? rc : class_check(core, spec, err);
     if (rc < 0)
         return rc;
     if (spec->layout_count < 1 || spec->layout_count > GANG_LAYOUTS_MAX)
         return err_set(err, -EINVAL, "job %llu: layouts: must be 1 to %d, are %u",
                        (unsigned long long)spec->id, GANG_LAYOUTS_MAX, spec->layout_count);
-    if (spec->deadline_us < 0)
-        return err_set(err, -EINVAL, "job %llu: deadline_us: must be 0 or more",
-                       (unsigned long long)spec->id);
+    if (times_check(spec, err) < 0)
+        return -EINVAL;
     for (uint32_t i = 0; i < spec->layout_count; i++) {
         rc = layout_check(&spec->layouts[i], err);
         if (rc < 0)
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
-    return 0;
+    rc = elastic_check(core, spec, err);
+    return rc < 0 ? rc : sums_check(core, spec, err);
 }
 
 /* ---- interning it ---- */
@@ -207,10 +333,12 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
         const struct job_layout_spec *layout = &spec->layouts[i];
 
         layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
-                                          layout->apart != 0};
-        for (uint32_t g = 0; g < layout->group_count; g++)
-            *next++ =
-                (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+                                          layout->apart != 0, spec->tasks_min};
+        for (uint32_t g = 0; g < layout->group_count; g++) {
+            *next = (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+            layouts[i].tasks_min += spec->tasks_min == 0 ? next->tasks : 0;
+            next++;
+        }
     }
     gang = shapes_gang(&core->shapes, layouts, spec->layout_count);
     mem_free(groups);
@@ -227,6 +355,47 @@ static void tell_arrived(struct core *core, uint32_t gang)
 
         core->placement->arrived(core->placement_state, core, group.shape, group.tasks);
     }
+}
+
+struct standing job_standing(struct core *core, uint32_t queue, uint32_t class_id, uint32_t user)
+{
+    const struct priority *class = &core->classes.rows[class_id];
+
+    return (struct standing){
+        .leaf = queues_leaf(&core->queues, queue, user),
+        .of_class = class->bounded
+                        ? queues_of_class(&core->queues, class_id, user, &class->user_limit)
+                        : QUEUE_NONE,
+    };
+}
+
+/* As whom it was checked before. */
+static void stand(struct core *core, struct job *job, const struct job_spec *spec)
+{
+    const uint32_t class = find_name(core, spec->class);
+    uint32_t queue;
+
+    (void)queue_find(core, spec, &queue, NULL);
+    job->class_id =
+        class != core->no_name ? classes_find(&core->classes, class) : core->classes.default_row;
+    job->at = job_standing(core, queue, job->class_id, job->user);
+}
+
+/* What no configuration of this cluster could ever run is not queued: the next step rejects it. */
+static bool is_hopeless(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    struct refusal refusal;
+
+    if (!queues_admit_ever(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &refusal))
+        row->reason = queue_bound_reason(refusal.bound);
+    else if (core->nodes.in_use > 0 && place_never(core, row->gang))
+        row->reason = REASON_NEVER;
+    else
+        return false;
+    row->in_vain = true;
+    job_unsettle(core, job);
+    return true;
 }
 
 int fact_job_submitted(struct core *core, const struct job_spec *spec, struct err *err)
@@ -250,24 +419,37 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .submit_us = core->now_us,
         .deadline_us = spec->deadline_us > 0 ? spec->deadline_us : TIME_NONE,
         .start_us = TIME_NONE,
+        .stop_us = TIME_NONE,
+        .limit_us = spec->limit_us,
+        .grace_us = spec->grace_us,
+        .min_run_us = spec->min_run_us,
+        .fixed = spec->fixed,
+        .retries_left = spec->retries,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,
+        .service = spec->service,
+        .growing_at = ROW_NONE,
         .reason = REASON_NEW,
         .held = spec->held,
         .array = ROW_NONE,
         .array_prev = ROW_NONE,
         .array_next = ROW_NONE,
     };
+    stand(core, &job, spec);
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++)
+        job.failed_us[i] = TIME_NONE;
     row = jobs_add(&core->jobs, &job);
+    queues_count_job(&core->queues, &job.at, 1);
+    amounts_add(&core->asks, &core->shapes.gangs[job.gang].asks, 1);
     core->jobs.pending++;
     if (is_array(spec))
         gate_join_array(core, row, names_intern(&core->names, spec->array), spec->array_limit);
     for (uint32_t i = 0; i < spec->after_count; i++)
         gate_wait_for(core, row, &spec->after[i]);
     tell_arrived(core, job.gang);
-    if (core->order->submitted != NULL)
-        core->order->submitted(core->order_state, core, row);
-    gate_try(core, row);
+    orderer_submitted(core, row);
+    if (!is_hopeless(core, row))
+        gate_try(core, row);
     return 0;
 }
 
@@ -297,7 +479,7 @@ int fact_job_held(struct core *core, uint64_t job_id, struct err *err)
 
     if (row == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", (unsigned long long)job_id);
-    if (core->jobs.rows[row].held)
+    if (core->jobs.rows[row].held || core->jobs.rows[row].in_vain)
         return 0;
     core->jobs.rows[row].held = true;
     if (core->jobs.rows[row].state != JOB_PENDING)
@@ -315,7 +497,7 @@ int fact_job_released(struct core *core, uint64_t job_id, struct err *err)
 
     if (row == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", (unsigned long long)job_id);
-    if (!core->jobs.rows[row].held)
+    if (!core->jobs.rows[row].held || core->jobs.rows[row].in_vain)
         return 0;
     core->jobs.rows[row].held = false;
     if (core->jobs.rows[row].state == JOB_PENDING)

@@ -3,12 +3,17 @@
 #pragma once
 #include <stdint.h>
 
+#include "core/standing.h"
+
 struct core;
 struct err;
 struct group_spec;
 
 /* 0, or -EINVAL with the field that is out of range. */
 int group_check(const struct group_spec *group, struct err *err);
+
+/* Where a job of this user stands that names the configured leaf and the class. May add rows. */
+struct standing job_standing(struct core *core, uint32_t queue, uint32_t class_id, uint32_t user);
 
 /* The shape of one task of the group. */
 uint32_t group_shape(struct core *core, const struct group_spec *group);

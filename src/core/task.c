@@ -1,37 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* task.c - what is heard of running tasks: started, exited, lost. Hearing it twice is harmless. */
+/* task.c - what is heard of running jobs: tasks that started, exited or were lost, and work that
+ * was saved. Hearing it twice is harmless. */
 #include <errno.h>
 
 #include "base/err.h"
+#include "core/elastic.h"
 #include "core/facts.h"
 #include "core/fit.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
 
-/* The job and task that an event speaks of; the job must be on GPUs. 1: of this run of the job, 0:
+/* The job and task that an event speaks of; the job must be on GPUs. 1: of this run of the task, 0:
  * of an earlier one, which is of no account any more. */
 static int find_task(const struct core *core, const struct event *event, uint32_t *out_job,
                      struct err *err)
 {
     const unsigned long long id = event->task.job_id;
     const uint32_t job = jobs_find(&core->jobs, event->task.job_id);
+    uint32_t task_run;
 
     if (job == ROW_NONE)
         return err_set(err, -ENOENT, "job %llu: unknown", id);
     if (event->task.run > core->jobs.rows[job].run)
         return err_set(err, -ENOENT, "job %llu: run %u: it was started %u times", id,
                        event->task.run, core->jobs.rows[job].run);
-    if (event->task.run != 0 &&
-        (event->task.run < core->jobs.rows[job].run || core->jobs.rows[job].state == JOB_PENDING))
-        return 0;
     if (core->jobs.rows[job].state == JOB_PENDING)
-        return err_set(err, -ENOENT, "job %llu: is not running", id);
+        return event->task.run != 0 ? 0 : err_set(err, -ENOENT, "job %llu: is not running", id);
     if (event->task.task >= core->jobs.rows[job].task_count)
-        return err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id, event->task.task,
-                       core->jobs.rows[job].task_count);
+        return event->task.run != 0 && event->task.run < core->jobs.rows[job].run
+                   ? 0
+                   : err_set(err, -ENOENT, "job %llu: task %u: it has %u tasks", id,
+                             event->task.task, core->jobs.rows[job].task_count);
+    task_run = job_task(core, &core->jobs.rows[job], event->task.task)->run;
+    if (event->task.run == 0 && task_run == 0)
+        return err_set(err, -ENOENT, "job %llu: task %u: was not started", id, event->task.task);
     *out_job = job;
-    return 1;
+    return event->task.run == 0 || event->task.run == task_run;
 }
 
 /* ---- started ---- */
@@ -78,23 +84,6 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     ledger_reported(core, node);
 }
 
-/* With the last of its tasks the job runs. */
-static void task_has_started(struct core *core, uint32_t job, uint32_t index)
-{
-    struct job *row = &core->jobs.rows[job];
-    struct task *task = job_task(core, row, index);
-
-    if (task->started)
-        return;
-    task->started = true;
-    if (++row->tasks_started < row->task_count || row->state != JOB_STARTING)
-        return;
-    row->state = JOB_RUNNING;
-    row->start_us = core->now_us;
-    if (core->order->started != NULL)
-        core->order->started(core->order_state, core, job);
-}
-
 int fact_task_started(struct core *core, const struct event *event, struct err *err)
 {
     struct task *task;
@@ -115,25 +104,49 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
             return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
         move_task(core, job, event->task.task, node, event->task.gpu_mask);
     }
-    task_has_started(core, job, event->task.task);
+    job_task_started(core, job, event->task.task);
     return 0;
 }
 
 /* ---- exited and lost ---- */
 
+/* The first task of a job that fails before it has started: its GPUs may be to blame. Those that
+ * fail after it do so because of that one, or because they were told to stop. */
+static bool device_failed(struct core *core, const struct job *row, const struct task *task)
+{
+    return !task->started && row->state == JOB_STARTING && !row->cancelled && !row->failed &&
+           !row->lost && gpus_failed_to_start(core, task);
+}
+
+static void task_has_failed(struct core *core, uint32_t job, uint32_t index)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    if (device_failed(core, row, job_task(core, row, index)))
+        row->lost = true;
+    else
+        row->failed = true;
+    job_unsettle(core, job);
+}
+
 int fact_task_exited(struct core *core, const struct event *event, struct err *err)
 {
+    struct job *row;
     uint32_t job;
     const int rc = find_task(core, event, &job, err);
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
-    task_has_started(core, job, event->task.task); /* though nobody said so */
-    if (event->task.exit_code != 0) {
-        core->jobs.rows[job].failed = true;
-        job_unsettle(core, job);
+    row = &core->jobs.rows[job];
+    if (row->state != JOB_STOPPING && job_is_elastic(core, row)) {
+        job_task_started(core, job, event->task.task); /* though nobody said so */
+        elastic_task_exited(core, job, event->task.task, event->task.exit_code);
+        return 0;
     }
-    job_task_left(core, job, event->task.task);
+    if (event->task.exit_code != 0)
+        task_has_failed(core, job, event->task.task);
+    job_task_started(core, job, event->task.task);
+    job_task_left(core, job, event->task.task, false);
     return 0;
 }
 
@@ -144,8 +157,34 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
-    core->jobs.rows[job].lost = true;
-    job_unsettle(core, job);
-    job_task_left(core, job, event->task.task);
+    job_task_lost(core, job, event->task.task);
+    return 0;
+}
+
+/* ---- saved ---- */
+
+/* Clocks differ: a mark of a time that has not come yet is taken as now, and counted. A mark that
+ * is older than what was saved already changes nothing. */
+int fact_job_checkpoint(struct core *core, const struct event *event, struct err *err)
+{
+    const uint32_t job = jobs_find(&core->jobs, event->checkpoint.job_id);
+    int64_t mark_us = event->checkpoint.mark_us;
+    struct job *row;
+
+    if (job == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown",
+                       (unsigned long long)event->checkpoint.job_id);
+    row = &core->jobs.rows[job];
+    if (row->state == JOB_PENDING)
+        return err_set(err, -ENOENT, "job %llu: is not running", (unsigned long long)row->id);
+    if (mark_us == row->mark_said_us)
+        return 0;
+    row->mark_said_us = mark_us;
+    if (mark_us > core->now_us) {
+        mark_us = core->now_us;
+        row->mark_ahead = true;
+        core->marks_ahead++;
+    }
+    row->mark_us = mark_us > row->mark_us ? mark_us : row->mark_us;
     return 0;
 }

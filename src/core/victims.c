@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* victims.c - the running jobs that may give way, worst first. */
+/* victims.c - the running jobs that might give way, worst first. */
 #include "core/victims.h"
 
 #include <string.h>
@@ -14,6 +14,8 @@ __extension__ typedef __int128 wide;
 
 static bool is_worse(const struct victim *a, const struct victim *b)
 {
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
     return a->key != b->key ? a->key > b->key : a->sequence > b->sequence;
 }
 
@@ -26,23 +28,32 @@ static int compare(const void *a, const void *b, void *arg)
 int64_t job_order_key(struct core *core, uint32_t job)
 {
     const bool waits = core->jobs.rows[job].state == JOB_PENDING && !core->jobs.rows[job].moving;
+    const struct order_policy *order = orderer_of(core, job)->policy;
     int64_t key;
 
-    if (!waits && core->order->preempts == PREEMPT_NEVER)
+    if (!waits && order->preempts == PREEMPT_NEVER)
         return -1; /* nobody goes before it */
-    key = core->order->key(core->order_state, core, job, core->now_us);
-    if (waits || core->order->hysteresis_ppm == 1000000)
+    key = orderer_key(core, job);
+    if (waits || order->hysteresis_ppm == 1000000)
         return key;
-    return (int64_t)((wide)key * 1000000 / core->order->hysteresis_ppm);
+    return (int64_t)((wide)key * 1000000 / order->hysteresis_ppm);
 }
 
 static struct victim victim_of(struct core *core, uint32_t job)
 {
     return (struct victim){
-        .key = job_order_key(core, job),
+        .rank = core->classes.rows[core->jobs.rows[job].class_id].rank,
+        .key =
+            orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ? job_order_key(core, job) : 0,
         .sequence = core->jobs.rows[job].sequence,
         .job = job,
     };
+}
+
+/* It runs, and no task of it leaves for another job already. */
+static bool may_give_way(const struct job *row)
+{
+    return row->state == JOB_RUNNING && row->claimant == JOB_NONE;
 }
 
 /* Those that were listed and still run, in their old order; then those that are new. */
@@ -56,7 +67,7 @@ static void list_running(struct core *core, struct victims *v)
         const uint32_t job = v->list[i].job;
         const struct job *row = &core->jobs.rows[job];
 
-        if (row->state != JOB_RUNNING || row->sequence != v->list[i].sequence)
+        if (!may_give_way(row) || row->sequence != v->list[i].sequence)
             continue;
         v->listed[job] = v->round;
         v->list[kept++] = victim_of(core, job);
@@ -65,7 +76,7 @@ static void list_running(struct core *core, struct victims *v)
     for (uint32_t i = 0; i < core->jobs.active_count; i++) {
         const uint32_t job = core->jobs.active[i];
 
-        if (core->jobs.rows[job].state == JOB_RUNNING && v->listed[job] != v->round)
+        if (may_give_way(&core->jobs.rows[job]) && v->listed[job] != v->round)
             vec_push(v->list, v->count, v->cap, victim_of(core, job));
     }
 }
@@ -96,21 +107,6 @@ void victims_refresh(struct core *core)
     list_running(core, v);
     if (!insert_all(v))
         sort_stable(v->list, v->count, sizeof *v->list, compare, NULL);
-}
-
-uint32_t victims_above(const struct core *core, int64_t key)
-{
-    uint32_t first = 0, end = core->victims.count;
-
-    while (first < end) {
-        const uint32_t middle = first + (end - first) / 2;
-
-        if (core->victims.list[middle].key > key)
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    return first;
 }
 
 void victims_done(struct victims *victims)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* victims.h - the running jobs that may give way, worst first.
+/* victims.h - the running jobs that might give way, worst first: of the class of the lowest rank,
+ * then of the largest key where their order takes, then the latest submission.
  *
  * The list stays between steps, because the next one is nearly the same: bringing it up to date
  * costs O(running jobs) and little sorting. Its order is total, so it does not depend on that. */
@@ -10,13 +11,14 @@
 struct core;
 
 struct victim {
-    int64_t key; /* after hysteresis */
+    uint32_t rank; /* of its class */
+    int64_t key;   /* after hysteresis; 0 where the order does not take */
     uint64_t sequence;
     uint32_t job;
 };
 
 struct victims {
-    struct victim *list; /* [count] largest key first, then the later submission */
+    struct victim *list; /* [count] worst first */
     uint32_t count, cap;
     uint64_t *listed; /* [listed_cap] by job row: the round in which it was listed */
     uint32_t listed_cap;
@@ -27,10 +29,7 @@ struct victims {
  * the order's hysteresis, or equal jobs would swap for ever. */
 int64_t job_order_key(struct core *core, uint32_t job);
 
-/* Bring the list up to date; once a step, before victims_above(). */
+/* Bring the list up to date; once a step, before anybody is made to give way. */
 void victims_refresh(struct core *core);
-
-/* How many of them, from the front, have a larger key than this. O(log running). */
-uint32_t victims_above(const struct core *core, int64_t key);
 
 void victims_done(struct victims *victims);

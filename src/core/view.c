@@ -51,9 +51,14 @@ enum reason core_job_reason(const struct core *core, uint32_t job)
         return REASON_NONE;
     if (!row->queued)
         return row->reason;
-    bucket = &core->pending.buckets[row->gang];
+    bucket = &core->pending.buckets[row->bucket];
     return bucket->heap[0].job == job || bucket->reason != REASON_VICTIMS ? bucket->reason
                                                                           : REASON_ORDER;
+}
+
+uint64_t core_marks_ahead(const struct core *core)
+{
+    return core->marks_ahead;
 }
 
 const struct gang *core_gang(const struct core *core, uint32_t gang)
@@ -147,6 +152,11 @@ bool core_node_in_use(const struct core *core, uint32_t node)
     return core->nodes.rows[node].in_use;
 }
 
+uint32_t core_node_name(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].name;
+}
+
 uint32_t core_node_class(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].class_id;
@@ -155,6 +165,25 @@ uint32_t core_node_class(const struct core *core, uint32_t node)
 uint32_t core_node_state(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].state;
+}
+
+uint32_t core_node_out(const struct core *core, uint32_t node)
+{
+    const struct node *row = &core->nodes.rows[node];
+
+    return (row->drained ? NODE_OUT_DRAINED : 0) | (row->silent ? NODE_OUT_SILENT : 0) |
+           (row->lost ? NODE_OUT_LOST : 0) | (row->flaps_until_us > 0 ? NODE_OUT_FLAPPING : 0) |
+           (row->stuck > 0 ? NODE_OUT_STUCK : 0);
+}
+
+uint64_t core_node_lost_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].lost_mask;
+}
+
+uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node)
+{
+    return core->nodes.rows[node].quarantined_mask;
 }
 
 uint32_t core_node_first_task(const struct core *core, uint32_t node)
@@ -176,6 +205,51 @@ int64_t core_expected_long_us(const struct core *core, uint32_t job)
     const struct expect_facts facts = job_expect_facts(core, row);
 
     return expect_long_us(&core->expect, &facts, job_attained_us(row, core->now_us));
+}
+
+const struct drift *core_drift(const struct core *core)
+{
+    return &core->drift;
+}
+
+bool core_order_has(const struct core *core, const void *state, uint32_t job)
+{
+    return core_job(core, job)->state != JOB_FREE && orderer_of(core, job)->state == state;
+}
+
+uint32_t core_queue_rows(const struct core *core)
+{
+    return core->queues.count;
+}
+
+const char *core_queue_name(const struct core *core, uint32_t queue)
+{
+    return names_text(&core->names, core->queues.rows[queue].name);
+}
+
+static bool path_is_entitled(const struct core *core, uint32_t queue, const struct amounts *asks)
+{
+    const struct queues *q = &core->queues;
+
+    for (; q->rows[queue].parent != QUEUE_NONE; queue = q->rows[queue].parent)
+        if (q->rows[q->rows[queue].parent].children > 1 &&
+            !queue_is_entitled(&q->rows[queue], asks))
+            return false;
+    return true;
+}
+
+bool core_queue_is_owed(const struct core *core, uint32_t queue)
+{
+    const struct pending *p = &core->pending;
+
+    for (uint32_t i = 0; core->queues.books && queue != QUEUE_ROOT && i < p->open_count; i++) {
+        const struct wanted *ask = &p->buckets[p->open[i]].ask;
+
+        if (ask->leaf == queue &&
+            path_is_entitled(core, queue, &core->shapes.gangs[ask->gang].asks))
+            return true;
+    }
+    return false;
 }
 
 uint32_t core_pending_count(const struct core *core)

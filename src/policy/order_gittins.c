@@ -264,7 +264,7 @@ static void gittins_walk(void *state, const struct core *core, struct tape *t)
 
     history_walk(&g->history, t);
     for (uint32_t job = 0; tape_more(t, job, core_job_rows(core)); job++) {
-        if (core_job(core, job)->state == JOB_FREE)
+        if (!core_order_has(core, state, job))
             continue;
         if (tape_loads(t))
             vec_reserve(g->jobs, g->job_cap, job + 1);

@@ -52,7 +52,7 @@ static bool predicted_next_rekey(void *state, const struct core *core, uint32_t 
 
     while (p->next < p->step_rows) {
         *out_job = p->next++;
-        if (core_job(core, *out_job)->queued)
+        if (core_order_has(core, state, *out_job) && core_job(core, *out_job)->queued)
             return true;
     }
     return false;

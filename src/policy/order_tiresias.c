@@ -323,7 +323,7 @@ static void job_loaded(struct tiresias *t, const struct core *core, uint32_t job
 static void jobs_walk(struct tiresias *t, const struct core *core, struct tape *tape)
 {
     for (uint32_t job = 0; tape_more(tape, job, core_job_rows(core)); job++) {
-        if (core_job(core, job)->state == JOB_FREE)
+        if (!core_order_has(core, t, job))
             continue;
         if (tape_loads(tape))
             vec_reserve(t->jobs, t->job_cap, job + 1);

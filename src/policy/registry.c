@@ -26,6 +26,12 @@ const struct order_policy *order_at(uint32_t index)
     return index < sizeof orders / sizeof orders[0] ? orders[index] : NULL;
 }
 
+const struct order_policy *const *order_all(uint32_t *out_count)
+{
+    *out_count = sizeof orders / sizeof orders[0];
+    return orders;
+}
+
 const struct placement_policy *placement_find(const char *name)
 {
     for (uint32_t i = 0; placement_at(i) != NULL; i++)

@@ -9,6 +9,9 @@
 const struct placement_policy *placement_find(const char *name);
 const struct order_policy *order_find(const char *name);
 
+/* All orders, which queues may name: for core_config. */
+const struct order_policy *const *order_all(uint32_t *out_count);
+
 /* By index, the default first; NULL past the end. For listings. */
 const struct placement_policy *placement_at(uint32_t index);
 const struct order_policy *order_at(uint32_t index);

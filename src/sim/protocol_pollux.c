@@ -208,6 +208,8 @@ static uint32_t spread_of(const struct core *core, const struct job *row, uint32
         const struct task *task = core_task(core, row->task_first + i);
         uint32_t at = 0;
 
+        if (task->left)
+            continue;
         while (at < count && nodes[at] != task->node)
             at++;
         if (at == count) {

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/rng.h"
 #include "core/view.h"
+#include "sim/by_queue.h"
 #include "sim/mix.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
@@ -21,47 +22,79 @@
 
 /* ---- telling the core ---- */
 
+static int tell_started(struct run *run, const struct decision *decision, uint32_t task,
+                        struct err *err)
+{
+    const struct event event = {
+        .type = EVENT_TASK_STARTED,
+        .at_us = run->now_us,
+        .task = {.job_id = decision->job_id, .task = task, .run = decision->run, .node = ""},
+    };
+
+    return world_apply(&run->world, &event, err);
+}
+
+static int tell_exited(struct run *run, uint64_t job_id, uint32_t task, int32_t exit_code,
+                       struct err *err)
+{
+    const struct event event = {
+        .type = EVENT_TASK_EXITED,
+        .at_us = run->now_us,
+        .task = {.job_id = job_id, .task = task, .node = "", .exit_code = exit_code},
+    };
+
+    return world_apply(&run->world, &event, err);
+}
+
+/* Of all tasks that are there. With the last one the job is gone, or waits again. */
 static int tell_exit(struct run *run, uint32_t job, int32_t exit_code, struct err *err)
 {
-    const uint32_t tasks = run->jobs[job].tasks;
+    const struct core *core = run->world.core;
 
-    for (uint32_t i = 0; i < tasks; i++) {
-        const struct event event = {
-            .type = EVENT_TASK_EXITED,
-            .at_us = run->now_us,
-            .task = {.job_id = (uint64_t)job + 1, .task = i, .node = "", .exit_code = exit_code},
-        };
-        const int rc = world_apply(&run->world, &event, err);
+    for (uint32_t i = 0;; i++) {
+        const uint32_t at = core_find_job(core, (uint64_t)job + 1);
+        const struct job *row = at != ROW_NONE ? core_job(core, at) : NULL;
+        int rc;
 
+        if (row == NULL || row->state == JOB_PENDING || i >= row->task_count)
+            return 0;
+        if (core_task(core, row->task_first + i)->left)
+            continue;
+        rc = tell_exited(run, row->id, i, exit_code, err);
         if (rc < 0)
             return rc;
     }
-    return 0;
 }
 
-/* What the job holds is put on, or taken off, the books of the measure. */
-static void hold(struct run *run, uint32_t job, int sign)
+/* What a task holds is put on, or taken off, the books of the measure. */
+static void hold_task(struct run *run, const struct task *task, int sign)
+{
+    const struct core *core = run->world.core;
+    const struct shape *shape = core_shape(core, task->shape);
+    const struct node_class *class = core_class(core, core_node_class(core, task->node));
+    struct need need;
+
+    (void)need_on(shape, class, &need);
+    measure_hold(&run->measure, core_name(core, class->model), (int64_t)shape->gpus * need.mgpu,
+                 sign);
+}
+
+/* What the whole job holds is taken off. */
+static void hold_no_more(struct run *run, uint32_t job)
 {
     const struct core *core = run->world.core;
     const struct job *row = core_job(core, core_find_job(core, (uint64_t)job + 1));
 
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        const struct task *task = core_task(core, row->task_first + i);
-        const struct shape *shape = core_shape(core, task->shape);
-        const struct node_class *class = core_class(core, core_node_class(core, task->node));
-        struct need need;
-
-        (void)need_on(shape, class, &need);
-        measure_hold(&run->measure, core_name(core, class->model), (int64_t)shape->gpus * need.mgpu,
-                     sign);
-    }
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (!core_task(core, row->task_first + i)->left)
+            hold_task(run, core_task(core, row->task_first + i), -1);
 }
 
 int run_end_job(struct run *run, uint32_t job, int64_t at_us, struct err *err)
 {
     struct run_job *j = &run->jobs[job];
 
-    hold(run, job, -1);
+    hold_no_more(run, job);
     j->state = RUN_ENDED;
     j->end_us = at_us;
     run->left--;
@@ -124,33 +157,60 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 /* ---- decisions come true ---- */
 
+static void reject(struct run *run, const struct decision *decision)
+{
+    run->jobs[decision->job_id - 1].state = RUN_DROPPED;
+    run->left--;
+    run->measure.failed++;
+    run->measure.never += decision->reason == REASON_NEVER;
+}
+
+/* The tasks that a decision names, which are there: their rows, by index in the job. */
+static const struct task *task_of(const struct run *run, const struct decision *d, uint32_t i)
+{
+    const struct core *core = run->world.core;
+    const uint32_t task = run->world.decisions.places[d->place_first + i].task;
+
+    return core_task(core, core_job(core, d->job)->task_first + task);
+}
+
 static int start(struct run *run, const struct decision *decision, struct err *err)
 {
+    const struct task_place *places = run->world.decisions.places + decision->place_first;
     const uint32_t job = (uint32_t)(decision->job_id - 1);
     struct run_job *j = &run->jobs[job];
 
     for (uint32_t i = 0; i < decision->place_count; i++) {
-        const struct event event = {
-            .type = EVENT_TASK_STARTED,
-            .at_us = run->now_us,
-            .task = {.job_id = decision->job_id, .task = i, .run = decision->run, .node = ""},
-        };
-        const int rc = world_apply(&run->world, &event, err);
+        const int rc = tell_started(run, decision, places[i].task, err);
 
         if (rc < 0)
             return rc;
+        hold_task(run, task_of(run, decision, i), 1);
     }
+    if (j->state == RUN_RUNNING) /* only more of its tasks */
+        return 0;
     j->state = RUN_RUNNING;
-    j->tasks = decision->place_count;
     j->layout = decision->layout;
     j->starts++;
     j->start_us = run->now_us;
     if (j->first_start_us < 0)
         j->first_start_us = run->now_us;
-    hold(run, job, 1);
     if (run->protocol->started != NULL)
         run->protocol->started(run, job);
     return 0;
+}
+
+/* Some of its tasks stop, and it goes on. */
+static int shrink(struct run *run, const struct decision *decision, struct err *err)
+{
+    const struct task_place *places = run->world.decisions.places + decision->place_first;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < decision->place_count && rc == 0; i++) {
+        hold_task(run, task_of(run, decision, i), -1);
+        rc = tell_exited(run, decision->job_id, places[i].task, EXIT_TOLD_TO_STOP, err);
+    }
+    return rc;
 }
 
 static int stop(struct run *run, const struct decision *decision, struct err *err)
@@ -158,7 +218,9 @@ static int stop(struct run *run, const struct decision *decision, struct err *er
     const uint32_t job = (uint32_t)(decision->job_id - 1);
     int rc;
 
-    hold(run, job, -1);
+    if (decision->mode == STOP_SHRINK)
+        return shrink(run, decision, err);
+    hold_no_more(run, job);
     run->measure.preemptions++;
     run->jobs[job].attained_us += run->now_us - run->jobs[job].start_us;
     run->jobs[job].state = RUN_WAITING;
@@ -182,6 +244,8 @@ static int carry_out(struct run *run, bool *out_changed, struct err *err)
             rc = start(run, &d->items[i], err);
         else if (d->items[i].type == DECISION_STOP)
             rc = stop(run, &d->items[i], err);
+        else if (d->items[i].type == DECISION_REJECT)
+            reject(run, &d->items[i]);
         if (rc < 0)
             return rc;
         *out_changed =
@@ -204,6 +268,8 @@ static int settle(struct run *run, struct err *err)
         if (rc < 0)
             return rc;
     }
+    if (run->options->by_queue != NULL)
+        by_queue_settled(run->options->by_queue, run);
     return 0;
 }
 
@@ -365,6 +431,10 @@ static int open_world(struct run *run, struct err *err)
     if (rc == 0)
         rc = world_open(&run->world, &config, run->options->events, err);
     run->placement = config.placement; /* a protocol may have its own */
+    if (rc == 0 && run->options->rules != NULL)
+        rc = world_apply(
+            &run->world,
+            &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = *run->options->rules}, err);
     run->world.check_all = run->options->check_all;
     mix_done(&mix);
     return rc;
@@ -379,6 +449,8 @@ static int play_all(struct run *run, struct result *out, struct err *err)
     rc = rc < 0 ? rc : core_check_rules(run->world.core, err);
     if (rc == 0)
         measure_result(run, out);
+    if (rc == 0 && run->options->by_queue != NULL)
+        by_queue_finish(run->options->by_queue, run);
     return rc;
 }
 

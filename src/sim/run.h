@@ -23,7 +23,6 @@ struct run_job {
     const struct trace_job *row;
     enum run_state state;
     uint32_t starts;
-    uint32_t tasks;  /* of the current run */
     uint32_t layout; /* index in its list of layouts */
     int64_t submit_us;
     int64_t first_start_us; /* -1 until then */
@@ -61,6 +60,8 @@ struct run_options {
     struct workload_options workload;
     int64_t restart_cost_us;
     int64_t checkpoint_every_us; /* work since the last checkpoint is lost; 0 = nothing is lost */
+    const struct rules_spec *rules;    /* queues, classes and rules, or NULL */
+    struct by_queue *by_queue;         /* what is to be known of each queue, or NULL */
     const struct partition *partition; /* jobs stay on their queue's nodes, or NULL */
     bool mix_from_trace;
     bool check_all;

@@ -41,13 +41,14 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
     return rc < 0;
 }
 
-static const char *end_of(const struct sc_job *j)
+/* A service never finishes. */
+static const char *end_of(const struct sc_job *j, bool service)
 {
-    return j->rejected    ? "rejected"
-           : j->cancelled ? "cancelled"
-           : j->limited   ? "limit"
-           : j->failed    ? "failed"
-                          : "finished";
+    return j->rejected              ? "rejected"
+           : j->cancelled           ? "cancelled"
+           : j->limited             ? "limit"
+           : (j->failed || service) ? "failed"
+                                    : "finished";
 }
 
 /* Jobs that the core has let go of, and jobs that wait again, since it was looked last. */
@@ -62,7 +63,7 @@ void sc_watch(struct sc *sc)
 
         if (row == ROW_NONE) {
             j->ended = true;
-            j->end = end_of(j);
+            j->end = end_of(j, sc->scn->jobs[job].spec.service);
             j->end_us = sc->now_us;
             if (!j->rejected)
                 sc_log(sc, "end %s %s", sc->scn->jobs[job].name, j->end);
@@ -189,21 +190,28 @@ static int act(struct sc *sc, const struct scn_action *a, struct err *err)
 
 /* ---- decisions come true ---- */
 
+/* Not only more of its tasks start. */
+static void begin_job(struct sc *sc, struct sc_job *j)
+{
+    sc->starts++;
+    j->starts++;
+    j->run_start_us = -1;
+    j->failed = false;
+    j->active = true;
+    j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
+}
+
 static void carry_out(struct sc *sc, const struct decision *d)
 {
     struct sc_job *j = &sc->jobs[d->job_id - 1];
 
     if (d->type == DECISION_START) {
-        sc->starts++;
-        j->starts++;
-        j->run = d->run;
-        j->run_start_us = -1;
-        j->failed = false;
-        j->active = true;
-        j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
+        if (!j->active)
+            begin_job(sc, j);
         sc_begin_tasks(sc, d);
     } else if (d->type == DECISION_STOP) {
-        const bool evicted = d->mode == STOP_PREEMPT && d->reason != REASON_LOST;
+        const bool evicted =
+            d->mode == STOP_PREEMPT && d->reason != REASON_LOST && d->reason != REASON_FAILED;
 
         sc->evictions += evicted;
         j->evictions += evicted;
@@ -212,6 +220,18 @@ static void carry_out(struct sc *sc, const struct decision *d)
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
     }
+}
+
+/* It left, waits again, and starts again within one step. */
+static void log_left(struct sc *sc, const struct decision *d)
+{
+    struct sc_job *j = &sc->jobs[d->job_id - 1];
+
+    if (d->type != DECISION_START || !j->active ||
+        core_job(sc->world.core, d->job)->state != JOB_STARTING)
+        return; /* not, or only more of its tasks */
+    sc_log(sc, "left %s", sc->scn->jobs[d->job_id - 1].name);
+    j->active = false;
 }
 
 /* Rows of tasks that nobody need know of any more. */
@@ -246,6 +266,7 @@ static int step(struct sc *sc, bool *out_more, struct err *err)
     }
     *out_more = false;
     for (uint32_t i = 0; i < d->count; i++) {
+        log_left(sc, &d->items[i]);
         sc_log_decision(sc, &d->items[i]);
         carry_out(sc, &d->items[i]);
         *out_more |= d->items[i].type == DECISION_START || d->items[i].type == DECISION_STOP;

@@ -52,11 +52,11 @@ struct sc_job {
     bool cancelled, failed, limited, rejected;
     const char *end; /* word of the log, NULL until ended */
     int64_t first_start_us, end_us;
-    uint32_t starts, evictions;
-    uint32_t run;         /* of the last start */
-    int64_t run_start_us; /* when its first task came up in this run; -1 = not yet */
-    int64_t saved_us;     /* work that need not be done again */
-    int64_t run_saved_us; /* what was saved when this run began */
+    uint32_t starts, evictions; /* starts: of the job, not those of more of its tasks */
+    uint32_t first_starts;      /* of its task 0 */
+    int64_t run_start_us;       /* when its first task came up in this run; -1 = not yet */
+    int64_t saved_us;           /* work that need not be done again */
+    int64_t run_saved_us;       /* what was saved when this run began */
 };
 
 struct sc {

@@ -83,11 +83,12 @@ static const char *name_of(const struct sc *sc, uint64_t job_id)
 }
 
 /* Places in the order of tasks; equal ones that follow each other are "n1:0*3". Tasks that are not
- * 0, 1, 2, ... say their number: "3@n1:0". */
+ * 0, 1, 2, ..., or join others that run, say their number: "3@n1:0". */
 static void add_places(struct sc *sc, struct text *line, const struct decision *d)
 {
     const struct task_place *places = sc->world.decisions.places + d->place_first;
-    bool plain = d->type == DECISION_START || d->type == DECISION_RESERVE;
+    bool plain = (d->type == DECISION_START && !sc->jobs[d->job_id - 1].active) ||
+                 d->type == DECISION_RESERVE;
 
     for (uint32_t i = 0; i < d->place_count; i++)
         plain = plain && places[i].task == i;

@@ -211,6 +211,8 @@ void sc_begin_tasks(struct sc *sc, const struct decision *d)
 {
     const uint32_t job = (uint32_t)(d->job_id - 1);
 
+    for (uint32_t i = 0; i < d->place_count; i++)
+        sc->jobs[job].first_starts += sc->world.decisions.places[d->place_first + i].task == 0;
     for (uint32_t i = 0; i < d->place_count; i++) {
         const struct task_place *place = &sc->world.decisions.places[d->place_first + i];
         struct sc_task task = {.job = job,
@@ -230,7 +232,7 @@ void sc_begin_tasks(struct sc *sc, const struct decision *d)
 
 static bool is_stopped(const struct sc *sc, const struct decision *d, const struct sc_task *task)
 {
-    if (task->job != d->job_id - 1 || task->run != d->run || task->state == SC_GONE)
+    if (task->job != d->job_id - 1 || task->run > d->run || task->state == SC_GONE)
         return false;
     for (uint32_t i = 0; i < d->place_count; i++)
         if (sc->world.decisions.places[d->place_first + i].task == task->task)
@@ -256,12 +258,12 @@ static void begin_run(struct sc *sc, uint32_t job)
         sc_push(sc, sc->now_us + sc->scn->jobs[job].checkpoint_every_us, &due);
 }
 
-/* True if this start of the job goes wrong. */
+/* True if this start of its task 0 goes wrong. */
 static bool fails_to_start(struct sc *sc, uint32_t row)
 {
     const struct sc_task *task = &sc->tasks[row];
     const struct scn_job *spec = &sc->scn->jobs[task->job];
-    const uint32_t starts = sc->jobs[task->job].starts;
+    const uint32_t starts = sc->jobs[task->job].first_starts;
 
     if (task->task != 0 || starts > spec->start_fails + spec->start_loses)
         return false;
@@ -402,6 +404,19 @@ int sc_list_node(struct sc *sc, const char *node, struct err *err)
 
 /* ---- the heap ---- */
 
+/* Was the task that this report is about started again since? */
+static bool is_of_before(const struct sc *sc, const struct event *event)
+{
+    for (uint32_t i = 0; i < sc->alive_count; i++) {
+        const struct sc_task *task = &sc->tasks[sc->alive[i]];
+
+        if (task->job + 1 == event->task.job_id && task->task == event->task.task &&
+            task->run > event->task.run)
+            return true;
+    }
+    return false;
+}
+
 static void note_gone(struct sc *sc, const struct event *event)
 {
     if (event->type != EVENT_TASK_EXITED && event->type != EVENT_TASK_LOST)
@@ -412,7 +427,8 @@ static void note_gone(struct sc *sc, const struct event *event)
         if (task->job + 1 == event->task.job_id && task->task == event->task.task &&
             task->run == event->task.run && task->state == SC_GONE) {
             task->told_gone = true;
-            if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 && !task->stopping)
+            if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 && !task->stopping &&
+                !is_of_before(sc, event))
                 sc->jobs[task->job].failed = true;
         }
     }

@@ -25,11 +25,16 @@ static int compare_time(const void *a, const void *b, void *arg)
     return x->at_us < y->at_us ? -1 : x->at_us > y->at_us;
 }
 
-static void make_timed(struct workload *w)
+static void make_timed(struct workload *w, const struct workload_options *options)
 {
+    struct rng rng;
+
+    rng_init(&rng, options->seed);
     for (uint32_t i = 0; i < w->trace->job_count; i++) {
         const struct trace_job *job = &w->trace->jobs[i];
-        const struct arrival arrival = {i, job->submit_us, job->duration_us};
+        const int64_t late_us =
+            options->jitter_us > 0 ? (int64_t)rng_below(&rng, (uint64_t)options->jitter_us + 1) : 0;
+        const struct arrival arrival = {i, job->submit_us + late_us, job->duration_us};
 
         vec_push(w->arrivals, w->count, w->cap, arrival);
     }
@@ -90,7 +95,7 @@ int workload_make(struct workload *w, const struct trace *trace, const struct cl
     w->trace = trace;
     w->measure_to_us = INT64_MAX;
     if (options->kind == WORKLOAD_TIMED) {
-        make_timed(w);
+        make_timed(w, options);
         return 0;
     }
     if (capacity_mgpu == 0 || !asks_for_gpus(trace))

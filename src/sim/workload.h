@@ -24,6 +24,7 @@ enum workload_kind { WORKLOAD_TIMED, WORKLOAD_FILL, WORKLOAD_STEADY };
 struct workload_options {
     enum workload_kind kind;
     uint64_t seed;
+    int64_t jitter_us;         /* timed: each job arrives later by 0 to so much, drawn */
     uint32_t arrive_until_pct; /* fill: GPU compute asked for, per cent of the cluster's */
     uint32_t load_pct;         /* steady */
     uint32_t lifetimes;        /* steady: measured after the warm-up */

@@ -25,6 +25,7 @@ static int name_policies(const struct config *config, struct core_config *out, s
                        "order '%s': there is none of this name; "
                        "'berth sim --help' lists them",
                        config->order);
+    out->orders = order_all(&out->order_count);
     return 0;
 }
 
@@ -90,12 +91,14 @@ int world_close(struct world *world, struct err *err)
 
 struct core *world_copy(const struct world *world, struct err *err)
 {
-    const struct core_config policies = {.placement = core_placement(world->core),
-                                         .order = core_order(world->core)};
+    struct core_config policies = {.placement = core_placement(world->core),
+                                   .order = core_order(world->core)};
     size_t count;
     uint8_t *bytes = core_save(world->core, &count);
-    struct core *core = core_load(&policies, bytes, count, err);
+    struct core *core;
 
+    policies.orders = order_all(&policies.order_count);
+    core = core_load(&policies, bytes, count, err);
     mem_free(bytes);
     return core;
 }

@@ -183,6 +183,8 @@ static void try_gang(struct bed *bed, uint64_t id, struct brute *b, struct tally
     }
     tally->cases++;
     tally->fit += fits;
+    if (!fits && bed_state(bed, id) == JOB_FREE)
+        return; /* rejected: it could never fit */
     if (!fits) {
         assert_int_equal(core_apply(bed->core, &(struct event[]){cancelled(id)}[0], NULL), 0);
         return;

@@ -50,6 +50,10 @@ static struct event rename_nodes(const struct event *event, char *buffer, size_t
         other.node_name = renamed(event->node_name, buffer, size);
     else if (event->type == EVENT_GPU_HEALTH)
         other.gpu.node = renamed(event->gpu.node, buffer, size);
+    else if (event->type == EVENT_NODE_HEALTH)
+        other.node_health.node = renamed(event->node_health.node, buffer, size);
+    else if (event->type == EVENT_NODE_LISTED)
+        other.listed.node = renamed(event->listed.node, buffer, size);
     else if (event->type == EVENT_TASK_STARTED)
         other.task.node = renamed(event->task.node, buffer, size);
     return other;
@@ -263,7 +267,7 @@ static void a_job_that_nobody_can_serve_changes_nothing_for_others(void **state)
                     assert_int_equal(core_apply(t.b.core, &hopeless, NULL), 0);
                     core_step(t.a.core, 0, &t.a.out);
                     core_step(t.b.core, 0, &t.b.out);
-                    assert_non_null(bed_find(&t.b, DECISION_NOTE, 1ull << 60));
+                    assert_non_null(bed_find(&t.b, DECISION_REJECT, 1ull << 60));
                 }
                 play_event(&t.play, t.a.core, &event);
                 both_apply(&t, &event, &event);

@@ -8,33 +8,70 @@
 enum { SEEDS = 10, EVENTS = 1200 };
 
 struct counts {
-    uint64_t steps, starts, stops, refused;
+    uint64_t steps, starts, grown, stops, refused;
 };
 
-/* What a step may decide: starts of jobs that waited, whole and on healthy GPUs that exist. */
+/* Tasks of a job that stay apart: no other is on the node of this one. */
+static void check_apart(const struct core *core, const struct job *job, uint32_t task)
+{
+    const struct gang *gang = core_gang(core, job->gang);
+
+    for (uint32_t k = 0; k < job->task_count; k++)
+        assert_true(k == task || core_task(core, job->task_first + k)->left ||
+                    core_task(core, job->task_first + k)->node !=
+                        core_task(core, job->task_first + task)->node ||
+                    !core_layout(core, gang->first_layout + job->layout)->apart);
+}
+
+/* What a step may decide: starts of jobs that waited, whole or with as many tasks as they need, and
+ * more tasks of those that run; on healthy GPUs that exist. */
 static void check_start(const struct core *core, const struct decisions *out,
                         const struct decision *d)
 {
     const struct job *job = core_job(core, d->job);
 
-    assert_true(job->id == d->job_id && job->state == JOB_STARTING);
-    assert_int_equal(job->task_count, d->place_count);
+    assert_true(job->id == d->job_id && d->place_count > 0);
+    assert_true(job->state == JOB_STARTING || (job->state == JOB_RUNNING && d->run > 1));
+    assert_true(job_tasks_standing(job) >= job_tasks_min(core, job) || job->service);
+    assert_true(job->state == JOB_RUNNING || job->tasks_absent + d->place_count == job->task_count);
     for (uint32_t i = 0; i < d->place_count; i++) {
         const struct task_place *place = &out->places[d->place_first + i];
-        const struct task *task = core_task(core, job->task_first + i);
+        const struct task *task = core_task(core, job->task_first + place->task);
         const struct node_class *class = core_class(core, core_node_class(core, place->node));
 
-        assert_true(core_node_in_use(core, place->node));
-        assert_true(place->task == i && task->node == place->node &&
-                    task->gpu_mask == place->gpu_mask);
+        assert_true(core_node_in_use(core, place->node) && core_node_out(core, place->node) == 0);
+        assert_true(task->node == place->node && task->gpu_mask == place->gpu_mask);
+        assert_true(task->run == d->run && !task->started && !task->left);
+        assert_true(job->state == JOB_RUNNING || place->task == i || job->task_count > i + 1);
         assert_true(class->gpu_count == 64 || place->gpu_mask >> class->gpu_count == 0);
         assert_int_equal(place->gpu_mask & core->nodes.rows[place->node].lost_mask, 0);
         assert_true(core_shape_fits_class(core, task->shape, core_node_class(core, place->node)));
-        for (uint32_t k = 0; k < i; k++)
-            assert_true(
-                !core_layout(core, core_gang(core, job->gang)->first_layout + job->layout)->apart ||
-                out->places[d->place_first + k].node != place->node);
+        check_apart(core, job, place->task);
     }
+}
+
+/* A job that is told to stop is stopping, unless it was lost with its node in the same step. */
+static void check_stop(const struct core *core, const struct decision *d)
+{
+    const uint32_t row = core_find_job(core, d->job_id);
+
+    if (row != ROW_NONE && core_job(core, row)->run == d->run &&
+        core_job(core, row)->state != JOB_PENDING)
+        assert_int_equal(core_job(core, row)->state, JOB_STOPPING);
+    else
+        assert_true(row == ROW_NONE ? d->mode != STOP_PREEMPT : d->reason == REASON_LOST);
+}
+
+/* One start or stop of a job a step, two starts of a service; but who was lost, in part or whole,
+ * may start anew or stop. */
+static bool may_both_be(const struct core *core, const struct decision *a, const struct decision *b)
+{
+    return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
+           (a->type == DECISION_ATTEND && b->type == DECISION_START) ||
+           (a->type == DECISION_STOP && a->reason == REASON_LOST && b->type == DECISION_START &&
+            b->run == a->run + 1) ||
+           (a->type == DECISION_STOP && a->mode == STOP_SHRINK && a->reason == REASON_LOST) ||
+           (b->type == DECISION_START && core_job(core, b->job)->service);
 }
 
 static void check_decisions(const struct bed *bed, struct counts *counts)
@@ -44,13 +81,14 @@ static void check_decisions(const struct bed *bed, struct counts *counts)
 
         counts->starts += d->type == DECISION_START;
         counts->stops += d->type == DECISION_STOP;
+        counts->grown +=
+            d->type == DECISION_START && core_job(bed->core, d->job)->state == JOB_RUNNING;
         if (d->type == DECISION_START)
             check_start(bed->core, &bed->out, d);
-        else if (d->type == DECISION_STOP)
-            assert_int_equal(core_job(bed->core, d->job)->state, JOB_STOPPING);
-        for (uint32_t k = 0; k < i; k++) /* one start or stop of a job a step */
-            assert_true(bed->out.items[k].job_id != d->job_id ||
-                        bed->out.items[k].type == DECISION_NOTE || d->type == DECISION_NOTE);
+        else if (d->type == DECISION_STOP && d->mode != STOP_SHRINK)
+            check_stop(bed->core, d);
+        for (uint32_t k = 0; k < i; k++)
+            assert_true(may_both_be(bed->core, &bed->out.items[k], d));
     }
 }
 
@@ -60,6 +98,29 @@ static void step_and_check(struct bed *bed, struct counts *counts)
     core_step(bed->core, core_now_us(bed->core), &bed->out);
     bed_check(bed);
     check_decisions(bed, counts);
+}
+
+/* Tasks of some job that can spare them are told to stop, for nobody or for a job that waits. */
+static void shrink_some(struct bed *bed, struct play *play)
+{
+    struct core *core = bed->core;
+    const uint32_t job = play_active(play, core), other = play_below(play, core_job_rows(core) + 1);
+    uint32_t spare = job != ROW_NONE ? job_spare_tasks(core, job) : 0, tasks[8], count = 0;
+    const bool waits = other < core_job_rows(core) && core_job(core, other)->state == JOB_PENDING;
+
+    if (spare == 0)
+        return;
+    spare = 1 + play_below(play, spare < 8 ? spare : 8);
+    for (uint32_t i = core_job(core, job)->task_count; i-- > 0 && count < spare;) {
+        const struct task *task = core_task(core, core_job(core, job)->task_first + i);
+
+        if (!task->left && !task->shrinking)
+            tasks[count++] = i;
+    }
+    assert_int_equal(count, spare);
+    decisions_clear(&bed->out);
+    job_shrink(core, job, tasks, count, waits ? core_job(core, other)->id : JOB_NONE, &bed->out);
+    bed_check(bed);
 }
 
 static void apply_and_check(struct bed *bed, struct play *play, struct counts *counts)
@@ -123,11 +184,14 @@ static void soak(const struct core_config *config, bool tame)
             apply_and_check(&bed, &play, &counts);
             if (play_below(&play, 3) == 0)
                 step_and_check(&bed, &counts);
+            if (play_below(&play, 12) == 0)
+                shrink_some(&bed, &play);
         }
         drain(&bed, &play);
         bed_close(&bed);
     }
     assert_true(counts.starts > 10 * SEEDS); /* it was no idle talk */
+    assert_true(counts.grown > 2 * SEEDS || config->repack != REPACK_NEVER);
     assert_true(counts.refused > 10 * SEEDS || tame);
     assert_true(config->order->preempts == PREEMPT_NEVER || counts.stops > 10 * SEEDS);
 }

@@ -57,7 +57,7 @@ static inline void mirror_fill(struct mirror *m, const struct core *core)
         const struct node *row = &core->nodes.rows[n];
         const struct node_class *class = core_class(core, row->class_id);
 
-        *node = (struct mirror_node){.in_use = row->in_use,
+        *node = (struct mirror_node){.in_use = node_takes_work(row),
                                      .class_id = row->class_id,
                                      .order = row->order,
                                      .gpus = class->gpu_count,
@@ -68,7 +68,7 @@ static inline void mirror_fill(struct mirror *m, const struct core *core)
             node->mgpu[i] = GPU_MGPU;
             node->bytes[i] = class->gpu_memory_bytes;
         }
-        if (!row->in_use)
+        if (!node->in_use)
             continue;
         for (uint32_t t = row->first_task; t != ROW_NONE; t = core_task(core, t)->node_next)
             mirror_take(node, core, core_task(core, t)->shape, core_task(core, t)->gpu_mask);
@@ -226,6 +226,11 @@ static inline bool mirror_place(struct mirror *m, uint32_t gang, struct task_pla
     return true;
 }
 
+static inline uint32_t waiting_gang(const struct core *core, uint32_t open)
+{
+    return core->pending.buckets[core->pending.open[open]].ask.gang;
+}
+
 /* The step's starts, one after the other, are where the mirror would put them; who still waits
  * fits nowhere. */
 static inline void check_step(struct mirror *m, const struct bed *bed, uint64_t *starts)
@@ -248,7 +253,7 @@ static inline void check_step(struct mirror *m, const struct bed *bed, uint64_t 
         (*starts)++;
     }
     for (uint32_t i = 0; i < bed->core->pending.open_count; i++)
-        assert_false(mirror_place(m, bed->core->pending.open[i], places));
+        assert_false(mirror_place(m, waiting_gang(bed->core, i), places));
 }
 
 /* Plays `events` events on so many nodes and compares every step. */
@@ -267,6 +272,7 @@ static inline void mirror_compare(const struct placement_policy *policy, uint64_
     play_join(&play, bed.core);
     for (uint32_t i = 0; i < events; i++) {
         struct event event;
+        bool due;
 
         play_event(&play, bed.core, &event);
         (void)core_apply(bed.core, &event, NULL);
@@ -274,9 +280,11 @@ static inline void mirror_compare(const struct placement_policy *policy, uint64_
             bed_check(&bed);
         if (play_below(&play, 4) > 0 && i + 1 < events)
             continue;
+        due = core_next_wake_us(bed.core) <= core_now_us(bed.core); /* changes what is free */
         mirror_fill(&mirror, bed.core);
         core_step(bed.core, core_now_us(bed.core), &bed.out);
-        check_step(&mirror, &bed, &starts);
+        if (!due)
+            check_step(&mirror, &bed, &starts);
         bed_check(&bed);
     }
     assert_true(starts > events / 30);

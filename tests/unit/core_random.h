@@ -10,7 +10,7 @@ struct play {
     uint64_t next_id;
     uint32_t nodes;  /* names n0.. that are used */
     uint32_t shapes; /* of the pool below that are asked for */
-    bool one_group;  /* jobs of one group only */
+    bool one_group;  /* jobs of one group only, which need all of their tasks */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
     /* what the last event points to */
@@ -19,6 +19,7 @@ struct play {
     struct job_layout_spec layouts[2];
     const char *labels[2];
     struct job_after after[2];
+    struct listed_task listed[64];
 };
 
 static inline void play_init(struct play *play, uint64_t seed, uint32_t nodes)
@@ -60,6 +61,18 @@ static inline struct group_spec play_group(struct play *play)
     return group;
 }
 
+/* Some jobs have limits, are tried again, or do not give way. */
+static inline void play_life(struct play *play, struct job_spec *job)
+{
+    const bool limited = play_below(play, 5) == 0, long_runner = play_below(play, 6) == 0;
+
+    job->limit_us = limited ? 1 + (int64_t)play_below(play, 30000000) : 0;
+    job->grace_us = play_below(play, 3) == 0 ? (int64_t)play_below(play, 20000000) : -1;
+    job->min_run_us = long_runner ? (int64_t)play_below(play, 30000000) : -1;
+    job->fixed = play_below(play, 12) == 0;
+    job->retries = play_below(play, 3) == 0 ? play_below(play, 3) : 0;
+}
+
 /* Some jobs are held, of an array, or wait for others. */
 static inline void play_keep_out(struct play *play, struct job_spec *job)
 {
@@ -75,6 +88,19 @@ static inline void play_keep_out(struct play *play, struct job_spec *job)
     for (uint32_t i = 0; i < job->after_count; i++)
         play->after[i] = (struct job_after){job->id - 1 - rng_below(&play->rng, 8),
                                             (enum after_end)play_below(play, AFTER_COUNT)};
+}
+
+/* Some may run with fewer tasks, and some never end by themselves. */
+static inline void play_elastic(struct play *play, struct job_spec *job)
+{
+    if (play->one_group || play_below(play, 3) > 0)
+        return;
+    if (job->layout_count == 1 && job->layouts[0].group_count == 1) {
+        if (play_below(play, 2) == 0)
+            play->groups[0].tasks += play_below(play, 5);
+        job->tasks_min = play_below(play, play->groups[0].tasks + 1);
+    }
+    job->service = play_below(play, 3) == 0;
 }
 
 static inline void play_submit(struct play *play, struct event *out)
@@ -102,6 +128,8 @@ static inline void play_submit(struct play *play, struct event *out)
                                  .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1,
                                  .deadline_us = (int64_t)(id % 3) * 50000000};
     play_keep_out(play, &out->job);
+    play_life(play, &out->job);
+    play_elastic(play, &out->job);
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -119,6 +147,16 @@ static inline void play_node(struct play *play, struct event *out)
                                    .memory_bytes = 16 * GB,
                                    .labels = play->labels,
                                    .label_count = play_below(play, 3) == 0};
+}
+
+/* Nodes come back more often than they go. */
+static inline enum node_health play_node_health(struct play *play)
+{
+    static const enum node_health healths[] = {NODE_SILENT,  NODE_SILENT,    NODE_SILENT,
+                                               NODE_HEARD,   NODE_HEARD,     NODE_HEARD,
+                                               NODE_DRAINED, NODE_UNDRAINED, NODE_UNDRAINED};
+
+    return healths[play_below(play, sizeof healths / sizeof healths[0])];
 }
 
 /* A job on GPUs, ROW_NONE if there is none. */
@@ -152,6 +190,8 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
     out->task.job_id = job->id;
     out->task.task = play_below(play, job->task_count);
     task = core_task(core, job->task_first + out->task.task);
+    if (play_below(play, 3) == 0) /* at times of an earlier run */
+        out->task.run = play_below(play, 4) == 0 ? 1 + play_below(play, job->run) : task->run;
     if (type == EVENT_TASK_EXITED)
         out->task.exit_code = job->state == JOB_STOPPING || play_below(play, 6) == 0 ? 143 : 0;
     if (type != EVENT_TASK_STARTED || play->tame || play_below(play, 12) > 0)
@@ -160,6 +200,30 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
     out->task.node = play->name;
     out->task.gpu_mask = task->gpu_mask << play_below(play, 2);
     out->task.gpu_mask >>= play_below(play, 3);
+}
+
+/* What is on a node, or nearly so: some are not there any more, and some are of nobody. */
+static inline void play_list(struct play *play, const struct core *core, struct event *out)
+{
+    const uint32_t node = play_below(play, core_node_rows(core)), sharp = play_below(play, 4);
+    uint32_t t = core_node_in_use(core, node) ? core_node_first_task(core, node) : ROW_NONE;
+
+    snprintf(play->name, sizeof play->name, "n%u", node);
+    if (core_node_in_use(core, node))
+        snprintf(play->name, sizeof play->name, "%s", core_name(core, core_node_name(core, node)));
+    out->type = EVENT_NODE_LISTED;
+    out->listed.node = play->name;
+    out->listed.tasks = play->listed;
+    for (; t != ROW_NONE && out->listed.count < 60; t = core_task(core, t)->node_next) {
+        const struct job *job = core_job(core, core_task(core, t)->job);
+
+        if (!core_task(core, t)->claimed && (sharp > 0 || play_below(play, 3) > 0))
+            play->listed[out->listed.count++] =
+                (struct listed_task){job->id, t - job->task_first, job->run};
+    }
+    while (!play->tame && out->listed.count < 63 && play_below(play, 4) == 0)
+        play->listed[out->listed.count++] = (struct listed_task){
+            rng_below(&play->rng, play->next_id + 1), play_below(play, 5), play_below(play, 3)};
 }
 
 /* The next event. It may be refused. */
@@ -173,8 +237,10 @@ static inline void play_event(struct play *play, const struct core *core, struct
         play_submit(play, out);
     } else if (draw < 55) {
         play_task(play, core, EVENT_TASK_STARTED, out);
-    } else if (draw < 80) {
+    } else if (draw < 79) {
         play_task(play, core, EVENT_TASK_EXITED, out);
+    } else if (draw < 80) {
+        play_list(play, core, out);
     } else if (draw < 83) {
         play_task(play, core, EVENT_TASK_LOST, out);
     } else if (draw < 87) {
@@ -186,12 +252,21 @@ static inline void play_event(struct play *play, const struct core *core, struct
         out->type = EVENT_NODE_REMOVED;
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
         out->node_name = play->name;
+    } else if (draw < 94) {
+        out->type = EVENT_NODE_HEALTH;
+        snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
+        out->node_health.node = play->name;
+        out->node_health.health = play_node_health(play);
     } else if (draw < 96) {
         out->type = EVENT_GPU_HEALTH;
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
         out->gpu.node = play->name;
         out->gpu.gpu = play_below(play, 4);
         out->gpu.health = play_below(play, 3) == 0 ? GPU_LOST : GPU_HEALTHY;
+    } else if (draw < 97) {
+        out->type = EVENT_JOB_CHECKPOINT;
+        out->checkpoint.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
+        out->checkpoint.mark_us = core_now_us(core) + (int64_t)play_below(play, 9000000) - 8000000;
     } else if (draw < 98) {
         out->type = EVENT_JOB_PROGRESS;
         out->progress.job_id = play->next_id - 1 - rng_below(&play->rng, 30);

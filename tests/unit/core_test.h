@@ -369,6 +369,13 @@ struct ask {
     const char *queue, *model, *label;
     int64_t remaining_us; /* 0 = unknown */
     int64_t deadline_us;  /* 0 = none */
+    int64_t limit_us;     /* 0 = none */
+    int64_t grace_us;     /* 0 = that of its class */
+    int64_t min_run_us;
+    uint32_t retries;
+    bool fixed;
+    uint32_t min; /* so few tasks are enough; 0 = all */
+    bool service;
 };
 
 static inline struct group_spec ask_group(const struct ask *ask)
@@ -402,7 +409,14 @@ static inline void bed_submit(struct bed *bed, const struct ask *ask)
                                      .layouts = &layout,
                                      .layout_count = 1,
                                      .remaining_us = ask->remaining_us > 0 ? ask->remaining_us : -1,
-                                     .deadline_us = ask->deadline_us}});
+                                     .deadline_us = ask->deadline_us,
+                                     .limit_us = ask->limit_us,
+                                     .grace_us = ask->grace_us > 0 ? ask->grace_us : -1,
+                                     .min_run_us = ask->min_run_us,
+                                     .retries = ask->retries,
+                                     .fixed = ask->fixed,
+                                     .tasks_min = ask->min,
+                                     .service = ask->service}});
 }
 #define SUBMIT(bed, ...) bed_submit(bed, &(struct ask){__VA_ARGS__})
 
@@ -423,6 +437,8 @@ static inline void bed_submit_groups(struct bed *bed, uint64_t id, const struct 
                                            .name = "",
                                            .layouts = &layout,
                                            .layout_count = 1,
+                                           .grace_us = -1,
+                                           .min_run_us = -1,
                                            .remaining_us = -1}});
 }
 
@@ -528,7 +544,8 @@ static inline enum reason bed_reason(const struct bed *bed, uint64_t id)
 static inline void bed_run(struct bed *bed, uint64_t id)
 {
     for (uint32_t i = 0; i < bed_job(bed, id)->task_count; i++)
-        apply(bed, started(id, i));
+        if (!core_task(bed->core, bed_job(bed, id)->task_first + i)->left)
+            apply(bed, started(id, i));
     assert_int_equal(bed_state(bed, id), JOB_RUNNING);
 }
 
@@ -538,6 +555,7 @@ static inline void bed_end(struct bed *bed, uint64_t id, int32_t code)
     const uint32_t tasks = bed_job(bed, id)->task_count;
 
     for (uint32_t i = 0; i < tasks && core_find_job(bed->core, id) != ROW_NONE; i++)
-        if (bed_state(bed, id) != JOB_PENDING)
+        if (bed_state(bed, id) != JOB_PENDING &&
+            !core_task(bed->core, bed_job(bed, id)->task_first + i)->left)
             apply(bed, exited(id, i, code));
 }

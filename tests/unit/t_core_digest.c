@@ -42,39 +42,58 @@ struct table {
 static const struct field core_fields[] = {
     FIELD(core, placement, LINK),
     FIELD(core, order, LINK),
+    FIELD(core, orders, LINK),
+    FIELD(core, order_count, LINK),
+    FIELD(core, order_options, LINK),
+    FIELD(core, order_option_count, LINK),
+    FIELD(core, order_option_cap, OUT),
     FIELD(core, seed, IN),
     FIELD(core, repack, IN),
     FIELD(core, migrate_wait_us, IN),
     FIELD(core, migrate_gain_ppm, IN),
     FIELD(core, nodes_max, IN),
     FIELD(core, jobs_max, IN),
+    FIELD(core, reservation_depth, IN),
+    FIELD(core, rules_digest, IN),
+    FIELD(core, silent_us, IN),
     FIELD(core, now_us, IN),
+    FIELD(core, settled_us, IN),
     FIELD(core, names, LINK),
     FIELD(core, no_name, OUT),
     FIELD(core, node_by_name, LINK),
     FIELD(core, shapes, LINK),
     FIELD(core, nodes, LINK),
     FIELD(core, jobs, LINK),
+    FIELD(core, queues, LINK),
+    FIELD(core, classes, LINK),
+    FIELD(core, asks, OUT),
+    FIELD(core, orderers, LINK),
+    FIELD(core, orderer_count, LINK),
+    FIELD(core, orderer_cap, OUT),
     FIELD(core, pending, LINK),
     FIELD(core, gate, LINK),
     FIELD(core, expect, LINK),
     FIELD(core, placement_state, LINK),
-    FIELD(core, order_state, LINK),
     FIELD(core, unsettled, LINK),
     FIELD(core, unsettled_count, IN),
     FIELD(core, unsettled_cap, OUT),
     FIELD(core, claimants, LINK),
     FIELD(core, claimant_count, IN),
     FIELD(core, claimant_cap, OUT),
+    FIELD(core, drift, IN),
+    FIELD(core, marks_ahead, IN),
     FIELD(core, fits, OUT),
     FIELD(core, index, OUT),
+    FIELD(core, elastic, OUT),
     FIELD(core, shortlists, OUT),
     FIELD(core, shortlist_count, OUT),
     FIELD(core, shortlist_cap, OUT),
     FIELD(core, score_epoch, OUT),
     FIELD(core, trial, OUT),
     FIELD(core, contest, OUT),
-    FIELD(core, contest_cap, OUT),
+    FIELD(core, capacity, OUT),
+    FIELD(core, entitle, OUT),
+    FIELD(core, due, OUT),
     FIELD(core, victims, OUT),
     END,
 };
@@ -124,27 +143,38 @@ static const struct field group_fields[] = {
 };
 
 static const struct field layout_fields[] = {
-    FIELD(layout, first_group, IN),
-    FIELD(layout, group_count, IN),
-    FIELD(layout, slowdown_ppm, IN),
-    FIELD(layout, apart, IN),
-    END,
+    FIELD(layout, first_group, IN), FIELD(layout, group_count, IN), FIELD(layout, slowdown_ppm, IN),
+    FIELD(layout, apart, IN),       FIELD(layout, tasks_min, IN),   END,
 };
 
 static const struct field gang_fields[] = {
-    FIELD(gang, first_layout, IN), FIELD(gang, layout_count, IN), FIELD(gang, tasks, IN),
-    FIELD(gang, gpus, IN),         FIELD(gang, mgpu, IN),         END,
+    FIELD(gang, first_layout, IN),
+    FIELD(gang, layout_count, IN),
+    FIELD(gang, tasks, IN),
+    FIELD(gang, gpus, IN),
+    FIELD(gang, mgpu, IN),
+    FIELD(gang, asks, OUT),
+    END,
 };
 
 static const struct field nodes_fields[] = {
-    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),         END,
+    FIELD(nodes, changes, OUT),
+    FIELD(nodes, classes, LINK),
+    FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),
+    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, class_nodes_cap, OUT),
+    FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),
+    FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),
+    FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),
+    FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),
+    FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),
+    END,
 };
 
 static const struct field class_fields[] = {
@@ -159,19 +189,36 @@ static const struct field class_fields[] = {
 };
 
 static const struct field node_fields[] = {
-    FIELD(node, in_use, IN),     FIELD(node, name, IN),
-    FIELD(node, class_id, IN),   FIELD(node, order, IN),
-    FIELD(node, state, OUT),     FIELD(node, gpu_first, LINK),
-    FIELD(node, gpu_room, OUT),  FIELD(node, first_task, OUT),
-    FIELD(node, lost_mask, IN),  FIELD(node, deficit, IN),
-    FIELD(node, held_mcpu, IN),  FIELD(node, held_memory_bytes, IN),
-    FIELD(node, set_child, OUT), FIELD(node, set_next, OUT),
-    FIELD(node, set_prev, OUT),  END,
+    FIELD(node, in_use, IN),
+    FIELD(node, name, IN),
+    FIELD(node, class_id, IN),
+    FIELD(node, order, IN),
+    FIELD(node, state, OUT),
+    FIELD(node, gpu_first, LINK),
+    FIELD(node, gpu_room, OUT),
+    FIELD(node, first_task, OUT),
+    FIELD(node, stuck, OUT),
+    FIELD(node, lost_mask, IN),
+    FIELD(node, quarantined_mask, IN),
+    FIELD(node, drained, IN),
+    FIELD(node, silent, IN),
+    FIELD(node, lost, IN),
+    FIELD(node, silent_since_us, IN),
+    FIELD(node, flaps_until_us, IN),
+    FIELD(node, silences_until_us, IN),
+    FIELD(node, deficit, IN),
+    FIELD(node, held_mcpu, IN),
+    FIELD(node, held_memory_bytes, IN),
+    FIELD(node, set_child, OUT),
+    FIELD(node, set_next, OUT),
+    FIELD(node, set_prev, OUT),
+    END,
 };
 
 static const struct field book_fields[] = {
     FIELD(gpu_book, held_mgpu, IN),
     FIELD(gpu_book, held_bytes, IN),
+    FIELD(gpu_book, failures_until_us, IN),
     END,
 };
 
@@ -193,10 +240,16 @@ static const struct field job_fields[] = {
     FIELD(job, queue, IN),
     FIELD(job, user, IN),
     FIELD(job, name, IN),
+    FIELD(job, at, IN),
+    FIELD(job, class_id, IN),
+    FIELD(job, bucket, OUT),
     FIELD(job, task_count, IN),
     FIELD(job, task_first, LINK),
     FIELD(job, tasks_started, IN),
     FIELD(job, tasks_left, IN),
+    FIELD(job, tasks_absent, IN),
+    FIELD(job, tasks_shrinking, IN),
+    FIELD(job, service, IN),
     FIELD(job, cancelled, IN),
     FIELD(job, failed, IN),
     FIELD(job, lost, IN),
@@ -208,6 +261,9 @@ static const struct field job_fields[] = {
     FIELD(job, in_vain, IN),
     FIELD(job, let_in, IN),
     FIELD(job, lined_up, IN),
+    FIELD(job, fixed, IN),
+    FIELD(job, attended, IN),
+    FIELD(job, mark_ahead, IN),
     FIELD(job, array, LINK),
     FIELD(job, array_prev, OUT),
     FIELD(job, array_next, OUT),
@@ -218,22 +274,31 @@ static const struct field job_fields[] = {
     FIELD(job, submit_us, IN),
     FIELD(job, deadline_us, IN),
     FIELD(job, start_us, IN),
+    FIELD(job, stop_us, IN),
+    FIELD(job, limit_us, IN),
+    FIELD(job, grace_us, IN),
+    FIELD(job, min_run_us, IN),
+    FIELD(job, mark_us, IN),
+    FIELD(job, mark_said_us, IN),
+    FIELD(job, retries_left, IN),
     FIELD(job, attained_us, IN),
     FIELD(job, remaining_us, IN),
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
     FIELD(job, run, IN),
+    FIELD(job, failed_us, IN),
     FIELD(job, reason, IN),
     FIELD(job, active_at, OUT),
+    FIELD(job, growing_at, OUT),
     END,
 };
 
 static const struct field task_fields[] = {
-    FIELD(task, job, OUT),       FIELD(task, node, IN),
-    FIELD(task, shape, IN),      FIELD(task, gpu_mask, IN),
-    FIELD(task, started, IN),    FIELD(task, left, IN),
-    FIELD(task, claimed, IN),    FIELD(task, node_prev, OUT),
-    FIELD(task, node_next, OUT), END,
+    FIELD(task, job, OUT),       FIELD(task, node, IN),       FIELD(task, shape, IN),
+    FIELD(task, run, IN),        FIELD(task, gpu_mask, IN),   FIELD(task, started, IN),
+    FIELD(task, left, IN),       FIELD(task, absent, IN),     FIELD(task, shrinking, IN),
+    FIELD(task, claimed, IN),    FIELD(task, leaving, IN),    FIELD(task, missed, IN),
+    FIELD(task, node_prev, OUT), FIELD(task, node_next, OUT), END,
 };
 
 static const struct field gate_fields[] = {
@@ -264,17 +329,83 @@ static const struct field array_fields[] = {
     FIELD(array, last, OUT), FIELD(array, next_free, OUT), END,
 };
 
+static const struct field queues_fields[] = {
+    FIELD(queues, rows, LINK),        FIELD(queues, count, LINK),
+    FIELD(queues, cap, OUT),          FIELD(queues, configured, IN),
+    FIELD(queues, by_name, OUT),      FIELD(queues, by_user, OUT),
+    FIELD(queues, users, LINK),       FIELD(queues, user_count, LINK),
+    FIELD(queues, user_cap, OUT),     FIELD(queues, default_row, IN),
+    FIELD(queues, half_life_us, IN),  FIELD(queues, books, OUT),
+    FIELD(queues, lend_bounded, OUT), FIELD(queues, kept, OUT),
+    FIELD(queues, kept_cap, OUT),     END,
+};
+
+static const struct field queue_fields[] = {
+    FIELD(queue, kind, IN),          FIELD(queue, fair, IN),
+    FIELD(queue, by_user, IN),       FIELD(queue, guaranteed, OUT),
+    FIELD(queue, name, IN),          FIELD(queue, parent, IN),
+    FIELD(queue, orderer, IN),       FIELD(queue, children, OUT),
+    FIELD(queue, weight, IN),        FIELD(queue, guarantee, IN),
+    FIELD(queue, limit, IN),         FIELD(queue, borrow, IN),
+    FIELD(queue, lend, IN),          FIELD(queue, user_limit, IN),
+    FIELD(queue, user_jobs_max, IN), FIELD(queue, user_first, IN),
+    FIELD(queue, user_count, IN),    FIELD(queue, used, OUT),
+    FIELD(queue, leaving, OUT),      FIELD(queue, claimed, OUT),
+    FIELD(queue, asked, OUT),        FIELD(queue, jobs, OUT),
+    FIELD(queue, past, IN),          FIELD(queue, past_us, IN),
+    FIELD(queue, entitled, OUT),     END,
+};
+
+static const struct field classes_fields[] = {
+    FIELD(classes, rows, LINK),       FIELD(classes, count, LINK),
+    FIELD(classes, cap, OUT),         FIELD(classes, users, LINK),
+    FIELD(classes, user_count, LINK), FIELD(classes, user_cap, OUT),
+    FIELD(classes, default_row, IN),  END,
+};
+
+static const struct field priority_fields[] = {
+    FIELD(priority, name, IN),        FIELD(priority, rank, IN),
+    FIELD(priority, takes_below, IN), FIELD(priority, fixed, IN),
+    FIELD(priority, grace_us, IN),    FIELD(priority, min_run_us, IN),
+    FIELD(priority, bounded, IN),     FIELD(priority, user_limit, IN),
+    FIELD(priority, user_first, IN),  FIELD(priority, user_count, IN),
+    FIELD(priority, active, OUT),     END,
+};
+
 static const struct field pending_fields[] = {
-    FIELD(pending, buckets, LINK), FIELD(pending, count, LINK),    FIELD(pending, cap, OUT),
-    FIELD(pending, open, OUT),     FIELD(pending, open_count, IN), FIELD(pending, open_cap, OUT),
-    FIELD(pending, place, OUT),    FIELD(pending, place_cap, OUT), END,
+    FIELD(pending, buckets, LINK),
+    FIELD(pending, count, LINK),
+    FIELD(pending, cap, OUT),
+    FIELD(pending, by_ask, OUT),
+    FIELD(pending, gangs, LINK),
+    FIELD(pending, gang_count, LINK),
+    FIELD(pending, gang_cap, OUT),
+    FIELD(pending, open, LINK),
+    FIELD(pending, open_count, LINK),
+    FIELD(pending, open_cap, OUT),
+    FIELD(pending, place, OUT),
+    FIELD(pending, place_cap, OUT),
+    END,
+};
+
+static const struct field wanted_fields[] = {
+    FIELD(wanted, gang, IN),
+    FIELD(wanted, leaf, IN),
+    FIELD(wanted, of_class, IN),
+    FIELD(wanted, class_id, IN),
+    END,
 };
 
 static const struct field bucket_fields[] = {
-    FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
-    FIELD(bucket, cap, OUT),        FIELD(bucket, open_at, OUT),
-    FIELD(bucket, refused_at, OUT), FIELD(bucket, reason, IN),
-    FIELD(bucket, told, IN),        END,
+    FIELD(bucket, ask, LINK),      FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
+    FIELD(bucket, cap, OUT),       FIELD(bucket, open_at, OUT),    FIELD(bucket, refused_at, OUT),
+    FIELD(bucket, bound, IN),      FIELD(bucket, reason, IN),      FIELD(bucket, told, IN),
+    FIELD(bucket, told_bound, IN), FIELD(bucket, in_contest, OUT), END,
+};
+
+static const struct field note_fields[] = {
+    FIELD(gang_note, refused_at, OUT), FIELD(gang_note, reason, IN), FIELD(gang_note, bucket, OUT),
+    FIELD(gang_note, never_at, OUT),   FIELD(gang_note, never, OUT), END,
 };
 
 static const struct field expect_fields[] = {
@@ -299,7 +430,7 @@ static const struct field waiting_fields[] = {
 
 /* ---- a core with something in every table ---- */
 
-enum { CLAIMANT = 4, RUNNING = 1 };
+enum { CLAIMANT = 4, RUNNING = 1, WAITING = 5 };
 
 /* Job 1 runs (3 tasks on 4 GPUs), 4 has stopped 2 and 3, of which 3 has lost a task; 5 waits. */
 /* Jobs that are kept out of the queue: by their array, and by another job. */
@@ -433,6 +564,31 @@ static void *row_claim(struct core *core)
     return &core->jobs.tasks[core->jobs.rows[core_find_job(core, CLAIMANT)].task_first];
 }
 
+static void *row_queues(struct core *core)
+{
+    return &core->queues;
+}
+
+static void *row_queue(struct core *core)
+{
+    return &core->queues.rows[core->queues.default_row];
+}
+
+static void *row_classes(struct core *core)
+{
+    return &core->classes;
+}
+
+static void *row_priority(struct core *core)
+{
+    return &core->classes.rows[0];
+}
+
+static void *row_note(struct core *core)
+{
+    return &core->pending.gangs[0];
+}
+
 static void *row_pending(struct core *core)
 {
     return &core->pending;
@@ -440,7 +596,7 @@ static void *row_pending(struct core *core)
 
 static void *row_bucket(struct core *core)
 {
-    return &core->pending.buckets[core->jobs.rows[core_find_job(core, CLAIMANT)].gang];
+    return &core->pending.buckets[core->jobs.rows[core_find_job(core, WAITING)].bucket];
 }
 
 static void *row_waiting(struct core *core)
@@ -489,7 +645,13 @@ static const struct table tables[] = {
     {"src/core/job.h", "job", job_fields, row_job},
     {"src/core/job.h", "task", task_fields, row_task},
     {"src/core/job.h", "task", task_fields, row_claim},
+    {"src/core/queues.h", "queues", queues_fields, row_queues},
+    {"src/core/queues.h", "queue", queue_fields, row_queue},
+    {"src/core/classes.h", "classes", classes_fields, row_classes},
+    {"src/core/classes.h", "priority", priority_fields, row_priority},
     {"src/core/pending.h", "pending", pending_fields, row_pending},
+    {"src/core/pending.h", "wanted", wanted_fields, row_bucket},
+    {"src/core/pending.h", "gang_note", note_fields, row_note},
     {"src/core/pending.h", "bucket", bucket_fields, row_bucket},
     {"src/core/pending.h", "waiting", waiting_fields, row_waiting},
     {"src/core/gate.h", "gate", gate_fields, row_gate},
@@ -661,7 +823,7 @@ static void the_policies_and_all_of_their_state_are_in_the_digest(void **state)
     for (size_t i = 0; i < sizeof(struct salt); i++)
         assert_true(digest_after(bed.core, (uint8_t *)bed.core->placement_state + i) != before);
     for (size_t i = 0; i < sizeof(struct heard); i++)
-        assert_true(digest_after(bed.core, (uint8_t *)bed.core->order_state + i) != before);
+        assert_true(digest_after(bed.core, (uint8_t *)bed.core->orderers[0].state + i) != before);
     bed.core->placement = &other_placement;
     assert_true(core_digest(bed.core) != before);
     bed.core->placement = &place_salted;

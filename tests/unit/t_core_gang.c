@@ -187,12 +187,15 @@ static void tasks_that_stay_apart_go_to_a_node_each(void **state)
 
     (void)state;
     bed_open(&bed, &place_full, &in_turn);
-    bed_nodes(&bed, 2, 8);
+    bed_nodes(&bed, 3, 8);
+    for (uint32_t gpu = 0; gpu < 8; gpu++)
+        bed_apply(&bed, &(struct event[]){health("n2", gpu, GPU_LOST)}[0]);
     submit_layouts(&bed, 1, &apart, 1);
     bed_step(&bed);
     assert_int_equal(bed_reason(&bed, 1), REASON_GANG);
     assert_int_equal(bed.core->index.whole_free, 16);
-    bed_node(&bed, "n2", 8);
+    for (uint32_t gpu = 0; gpu < 8; gpu++)
+        bed_apply(&bed, &(struct event[]){health("n2", gpu, GPU_HEALTHY)}[0]);
     bed_step(&bed);
     for (uint32_t i = 0; i < 3; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -287,23 +290,48 @@ static void every_waiting_job_has_the_reason_of_the_last_step(void **state)
     bed_close(&bed);
 }
 
-static void a_job_that_no_empty_node_could_hold_says_never(void **state)
+static void a_job_for_which_all_nodes_would_not_do_is_rejected(void **state)
 {
     struct bed bed;
 
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
+    SUBMIT(&bed, .id = 9, .gpus = 1); /* without any node there may be some later */
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 9), JOB_PENDING);
     bed_nodes(&bed, 2, 2);
     SUBMIT(&bed, .id = 1, .gpus = 3);
     SUBMIT(&bed, .id = 2, .gpus = 1, .model = "V100");
     SUBMIT(&bed, .id = 3, .gpus = 1, .tasks = 5); /* together, though each fits */
+    SUBMIT(&bed, .id = 4, .gpus = 1, .mgpu = 500, .tasks = 9);
+    SUBMIT(&bed, .id = 5, .gpus = 1, .mgpu = 500, .tasks = 8);
+    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
     bed_step(&bed);
-    assert_int_equal(bed_reason(&bed, 1), REASON_NEVER);
-    assert_int_equal(bed_reason(&bed, 2), REASON_NEVER);
-    assert_int_not_equal(bed_reason(&bed, 3), REASON_NEVER);
-    bed_node(&bed, "n9", 4);
+    for (uint64_t id = 1; id <= 4; id++)
+        assert_int_equal(bed_find(&bed, DECISION_REJECT, id)->reason, REASON_NEVER);
+    assert_int_equal(bed_state(&bed, 5), JOB_PENDING); /* job 9 uses a part of what it needs */
+    assert_int_not_equal(bed_reason(&bed, 5), REASON_NEVER);
+    bed_close(&bed);
+}
+
+static void a_job_whose_nodes_have_gone_waits_and_says_never(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_node(&bed, "n0", 2);
+    bed_node(&bed, "n1", 4);
+    SUBMIT(&bed, .id = 1, .gpus = 2);
+    SUBMIT(&bed, .id = 2, .gpus = 2);
     bed_step(&bed);
-    assert_non_null(bed_find(&bed, DECISION_START, 1));
+    SUBMIT(&bed, .id = 3, .gpus = 3);
+    bed_apply(&bed, &(struct event[]){removed("n1")}[0]);
+    bed_step(&bed);
+    assert_int_equal(bed_reason(&bed, 3), REASON_NEVER);
+    bed_node(&bed, "n9", 8);
+    bed_step(&bed);
+    assert_non_null(bed_find(&bed, DECISION_START, 3));
     bed_close(&bed);
 }
 
@@ -375,8 +403,8 @@ static void a_placement_policy_hears_who_arrives_and_who_leaves_for_good(void **
     bed_run(&bed, 1);
     bed_end(&bed, 1, 0);
     assert_int_equal(left_tasks, 3);
-    apply(&bed, cancelled(2));
-    assert_int_equal(left_tasks, 3); /* it never ran */
+    assert_int_equal(bed_state(&bed, 2), JOB_FREE); /* rejected */
+    assert_int_equal(left_tasks, 3);                /* it never ran */
     assert_int_equal(arrived_tasks, 10);
     bed_close(&bed);
 }
@@ -388,7 +416,7 @@ static void an_order_hears_every_step(void **state)
 
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
-    heard = bed.core->order_state;
+    heard = bed.core->orderers[0].state;
     bed_step(&bed);
     bed_step(&bed);
     assert_int_equal(heard->steps, 2);
@@ -411,7 +439,8 @@ int main(void)
         TEST(a_small_job_passes_a_large_one_unless_the_order_blocks),
         TEST(a_job_that_was_held_back_says_so_only_while_it_is),
         TEST(every_waiting_job_has_the_reason_of_the_last_step),
-        TEST(a_job_that_no_empty_node_could_hold_says_never),
+        TEST(a_job_for_which_all_nodes_would_not_do_is_rejected),
+        TEST(a_job_whose_nodes_have_gone_waits_and_says_never),
         TEST(a_note_tells_each_change_of_a_reason_once),
         TEST(a_placement_policy_hears_who_arrives_and_who_leaves_for_good),
         TEST(an_order_hears_every_step),

@@ -5,7 +5,7 @@
 
 static const struct heard *heard(const struct bed *bed)
 {
-    return bed->core->order_state;
+    return bed->core->orderers[0].state;
 }
 
 static void a_job_is_submitted_started_and_ends_well(void **state)
@@ -757,7 +757,8 @@ static void an_order_whose_keys_grow_wakes_the_core_while_a_job_waits(void **sta
 
     (void)state;
     bed_open(&bed, &place_first, &by_attained);
-    bed_node(&bed, "n0", 1);
+    bed_node(&bed, "n0", 2);
+    bed_apply(&bed, &(struct event[]){health("n0", 1, GPU_LOST)}[0]);
     SUBMIT(&bed, .id = 1, .gpus = 2);
     bed_step(&bed);
     assert_true(core_next_wake_us(bed.core) == TIME_NONE); /* nobody runs whom it could take from */

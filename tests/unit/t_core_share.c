@@ -192,8 +192,8 @@ static void unknown_gpu_memory_takes_shares_of_compute_only(void **state)
     SUBMIT(&bed, .id = 3, .gpus = 1, .mgpu = 500);
     SUBMIT(&bed, .id = 4, .gpus = 1);
     bed_step(&bed);
-    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
-    assert_int_equal(bed_state(&bed, 2), JOB_PENDING);
+    assert_int_equal(bed_find(&bed, DECISION_REJECT, 1)->reason, REASON_NEVER);
+    assert_int_equal(bed_find(&bed, DECISION_REJECT, 2)->reason, REASON_NEVER);
     assert_int_equal(bed_state(&bed, 3), JOB_STARTING);
     assert_int_equal(bed_state(&bed, 4), JOB_STARTING);
     bed_close(&bed);
@@ -206,11 +206,11 @@ static void two_shared_gpus_are_two_devices(void **state)
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
     bed_node(&bed, "n0", 1);
-    SUBMIT(&bed, .id = 1, .gpus = 2, .mgpu = 250);
+    SUBMIT(&bed, .id = 9, .gpus = 2, .mgpu = 250);
     bed_step(&bed);
-    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
+    assert_non_null(bed_find(&bed, DECISION_REJECT, 9));
     bed_node(&bed, "n1", 2);
-    for (uint64_t id = 2; id <= 5; id++)
+    for (uint64_t id = 1; id <= 5; id++)
         SUBMIT(&bed, .id = id, .gpus = 2, .mgpu = 250);
     bed_step(&bed);
     for (uint64_t id = 1; id <= 4; id++)
@@ -278,7 +278,7 @@ static void only_a_model_that_is_allowed_is_used(void **state)
     SUBMIT(&bed, .id = 2, .gpus = 1, .model = "T4");
     SUBMIT(&bed, .id = 3, .gpus = 1);
     bed_step(&bed);
-    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
+    assert_non_null(bed_find(&bed, DECISION_REJECT, 1));
     assert_starts(&bed, 2, 0, "n1", 1);
     assert_starts(&bed, 3, 0, "n0", 1);
     bed_end(&bed, 2, 0);
@@ -293,6 +293,7 @@ static void only_a_model_that_is_allowed_is_used(void **state)
     bed_step(&bed);
     assert_starts(&bed, 4, 0, "n1", 1);
     upsert(&bed, "n2", "V100", NULL, 0);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .model = "V100");
     bed_step(&bed);
     assert_starts(&bed, 1, 0, "n2", 1);
     bed_close(&bed);
@@ -325,7 +326,7 @@ static void all_labels_that_are_asked_for_must_be_there(void **state)
     bed_step(&bed);
     assert_starts(&bed, 1, 0, "n2", 1);
     assert_starts(&bed, 2, 0, "n1", 1);
-    assert_int_equal(bed_state(&bed, 3), JOB_PENDING);
+    assert_non_null(bed_find(&bed, DECISION_REJECT, 3));
     bed_close(&bed);
 }
 

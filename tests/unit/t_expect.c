@@ -240,7 +240,8 @@ static void a_core_learns_from_jobs_that_finish_and_from_no_others(void **state)
 
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
-    bed_node(&bed, "n0", 4);
+    bed_node(&bed, "n0", 8);
+    bed_apply(&bed, &(struct event[]){health("n0", 7, GPU_LOST)}[0]);
     SUBMIT(&bed, .id = 99, .gpus = 8); /* never runs */
     run_for(&bed, 1, 40);
     bed_end(&bed, 1, 1);

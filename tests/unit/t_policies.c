@@ -162,8 +162,8 @@ static void check_state(const struct placement_policy *placement, const struct o
         assert_true(seen_bytes(bed.core, bed.core->placement_state, placement->state_size,
                                placement->name) > 0);
     if (order->state_size > 0)
-        assert_true(seen_bytes(bed.core, bed.core->order_state, order->state_size, order->name) >
-                    0);
+        assert_true(
+            seen_bytes(bed.core, bed.core->orderers[0].state, order->state_size, order->name) > 0);
     bed_close(&bed);
 }
 

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* overdue.c - what is done about what is due. */
+#include "core/overdue.h"
+
+#include "core/claim.h"
+#include "core/due.h"
+#include "core/health.h"
+#include "core/impl.h"
+#include "core/ledger.h"
+#include "core/life.h"
+
+/* A job that was cancelled, failed or lost is told to stop for that, in the same step. */
+static void job_runs_on(struct core *core, uint32_t job, struct decisions *out)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    if (row->cancelled || row->failed || row->lost)
+        return;
+    if (row->limit_us > 0 && core->now_us - row->start_us >= row->limit_us)
+        job_stop(core, job, STOP_LIMIT, out);
+    else
+        due_job(core, job); /* from now on it may give way */
+}
+
+/* Room that was planned on this node is looked for elsewhere. */
+static void node_is_stuck(struct core *core, uint32_t node)
+{
+    core->nodes.rows[node].stuck++;
+    claims_drop_on(core, node);
+    ledger_refresh(core, node);
+}
+
+/* Its tasks should have been killed long ago: their nodes need a person, and get no new work until
+ * they are gone. Nobody waits for them any more. */
+static void attend(struct core *core, uint32_t job, struct decisions *out)
+{
+    struct job *row = &core->jobs.rows[job];
+    const uint32_t claimant =
+        row->claimant != JOB_NONE ? jobs_find(&core->jobs, row->claimant) : ROW_NONE;
+    struct decision decision = {
+        .type = DECISION_ATTEND,
+        .job_id = row->id,
+        .job = job,
+        .run = row->run,
+        .for_job = JOB_NONE,
+        .place_first = out->place_count,
+    };
+
+    row->attended = true;
+    for (uint32_t i = 0; i < row->task_count; i++)
+        if (!job_task(core, row, i)->left) {
+            job_add_place(core, job, i, out);
+            node_is_stuck(core, job_task(core, row, i)->node);
+        }
+    if (claimant != ROW_NONE)
+        claim_drop(core, claimant);
+    job_forget_claimant(core, job);
+    due_job(core, job);
+    decision.place_count = out->place_count - decision.place_first;
+    vec_push(out->items, out->count, out->cap, decision);
+}
+
+static void job_overdue(struct core *core, uint32_t job, struct decisions *out)
+{
+    if (core->jobs.rows[job].state == JOB_RUNNING)
+        job_runs_on(core, job, out);
+    else
+        attend(core, job, out);
+}
+
+void settle_overdue(struct core *core, struct decisions *out)
+{
+    uint32_t job, node;
+
+    core->settled_us = core->now_us;
+    while (due_pop(core, &job, &node))
+        if (job != ROW_NONE)
+            job_overdue(core, job, out);
+        else
+            node_overdue(core, node, out);
+}

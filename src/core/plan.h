@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan.h - which running jobs would have to give way so that a waiting one can start.
+ *
+ * Nothing is stopped by a plan: tasks are taken off on trial, and written as leaving into the books
+ * of their queues, so that rights (rights.h) and bounds (queues.h) are judged as if it was done.
+ *
+ * Who can leave is a list of leavers: a whole job; or, of one that may run with fewer tasks, each
+ * task that is there, of which so many may be taken as the job can spare, or all of them.
+ *
+ * A plan costs first no class of a higher rank than needed, then the least price. The price of a
+ * job is the work lost since its last checkpoint or start, and a restart (RESTART_US), times its
+ * GPUs; of a task of a job that goes on, half a restart times its GPUs. Where the order of the
+ * waiting job takes, it says itself who is worse, and the price is the GPU compute alone. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/rights.h"
+#include "core/trial.h"
+
+struct core;
+
+#define RESTART_US     (60 * 1000000LL) /* what a job loses by starting again, beside its work */
+#define PLAN_EXACT_MAX 10u              /* leavers up to which all sets of them are looked at */
+
+/* A job that may give way. */
+struct leaving_job {
+    uint32_t job;
+    uint32_t first, count; /* its leavers */
+    uint32_t spare;        /* so many of them may go, and the job goes on */
+    bool whole;            /* or all of them */
+    uint32_t taken;        /* of them, now */
+    uint32_t rank;         /* of its class */
+    uint64_t sequence;
+    int64_t price;      /* of all of it */
+    int64_t task_price; /* of one of its tasks, while it goes on */
+};
+
+struct leaver {
+    uint32_t of;   /* row of plan.jobs */
+    uint32_t task; /* index in the job; ROW_NONE = all of it */
+    bool chosen;   /* taken off */
+    bool barred;   /* the right over it ended with what was taken before */
+};
+
+struct plan {
+    struct core *core;
+    uint32_t job; /* that is to start */
+    enum overshoot overshoot;
+    struct leaving_job *jobs; /* [job_count] worst first */
+    uint32_t job_count, job_cap;
+    struct leaver *leavers; /* [count] in the order of their jobs */
+    uint32_t count, cap;
+    uint32_t layout;           /* that fits */
+    struct trial_item *places; /* [place_count] where the gang goes */
+    uint32_t place_count, place_cap;
+};
+
+/* All that it has a right over as things stand. Needs victims_refresh() in the same step.
+ * O(running jobs). */
+void plan_open(struct plan *p, struct core *core, uint32_t job, enum overshoot overshoot);
+void plan_close(struct plan *p); /* what was taken off is for the caller to undo first */
+
+/* Take a leaver off, if the right over it still holds. O(its tasks) */
+bool plan_take(struct plan *p, uint32_t leaver);
+/* Its tasks are on their nodes again, in the trial. */
+void plan_untake(struct plan *p, uint32_t leaver);
+/* It is off after all, by a trial that was undone to when it was. */
+void plan_retake(struct plan *p, uint32_t leaver);
+/* Put it back where it was, if there is room and the waiting job may still hold what it asks. */
+bool plan_put_back(struct plan *p, uint32_t leaver);
+
+/* May the waiting job hold what it asks, by the bounds of its queues, once the chosen have left?
+ * *out_queue: whose bound it is if not. */
+bool plan_admits(const struct plan *p, uint32_t *out_queue);
+
+/* The same of the places: more than it asks is only a share of GPUs whose memory depends on the
+ * node, or tasks beyond its minimum. */
+bool plan_is_admitted(const struct plan *p);
+
+/* The trial is undone; the books forget the chosen too, which stay chosen. */
+void plan_unbook(struct plan *p);
+
+/* The two ways to choose. On true the chosen are taken off, the places are on trial and in
+ * `places`, with their layout; on false the trial and the books are as before. exact  every set of
+ * leavers, cheapest first: at most PLAN_EXACT_MAX of them near   node by node, worst job first, and
+ * then who is not needed is put back */
+bool plan_exact(struct plan *p);
+bool plan_near(struct plan *p);

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* plan_near.c - who gives way, where there are too many candidates to look at all sets.
+ *
+ * For each task of the gang that has no room: on every node, take running tasks off in the order
+ * worst job first until the task would fit, and choose the node where the jobs taken cost least.
+ * Then each chosen job that could stay after all, best job first, is put back. */
+#include "base/mem.h"
+#include "core/fit.h"
+#include "core/impl.h"
+#include "core/place.h"
+#include "core/plan.h"
+
+/* The free amounts of one node while tasks are taken off it in thought. */
+struct room {
+    int64_t mcpu, memory_bytes;
+    uint32_t gpus;
+    int64_t gpu_mgpu[NODE_GPUS_MAX];
+    int64_t gpu_bytes[NODE_GPUS_MAX];
+};
+
+/* The tasks of the leavers, listed by node in the order of their jobs. */
+struct near {
+    struct plan *plan;
+    uint32_t *node_first, *node_last; /* [nodes] items */
+    struct near_item {
+        uint32_t task, leaver, next;
+    } * items;
+    uint32_t item_count, item_cap;
+};
+
+/* What a node asks for. */
+struct near_price {
+    uint32_t rank;
+    int64_t price;
+};
+
+static void list_tasks_of(struct near *n, uint32_t leaver)
+{
+    struct core *core = n->plan->core;
+    const struct leaver *l = &n->plan->leavers[leaver];
+    const struct job *row = &core->jobs.rows[n->plan->jobs[l->of].job];
+
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = job_task(core, row, i);
+        const struct near_item item = {row->task_first + i, leaver, ROW_NONE};
+
+        if (task->left || (l->task != ROW_NONE && l->task != i))
+            continue;
+        if (n->node_first[task->node] == ROW_NONE)
+            n->node_first[task->node] = n->item_count;
+        else
+            n->items[n->node_last[task->node]].next = n->item_count;
+        n->node_last[task->node] = n->item_count;
+        vec_push(n->items, n->item_count, n->item_cap, item);
+    }
+}
+
+static void near_open(struct near *n, struct plan *p)
+{
+    *n = (struct near){.plan = p};
+    n->node_first = mem_alloc(p->core->nodes.count, sizeof *n->node_first);
+    n->node_last = mem_alloc(p->core->nodes.count, sizeof *n->node_last);
+    for (uint32_t node = 0; node < p->core->nodes.count; node++)
+        n->node_first[node] = ROW_NONE;
+    for (uint32_t v = 0; v < p->count; v++)
+        list_tasks_of(n, v);
+}
+
+static void near_close(struct near *n)
+{
+    mem_free(n->node_first);
+    mem_free(n->node_last);
+    mem_free(n->items);
+}
+
+/* ---- one node in thought ---- */
+
+/* Below zero where claims or a deficit hold more than there is: what leaves fills that up first. */
+static void room_of(const struct core *core, uint32_t node, struct room *room)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+
+    room->mcpu = class->cpu_mcpu - row->held_mcpu;
+    room->memory_bytes = class->memory_bytes - row->held_memory_bytes;
+    room->gpus = class->gpu_count;
+    for (uint32_t i = 0; i < room->gpus; i++) {
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+        const bool gone = row->lost_mask >> i & 1;
+
+        room->gpu_mgpu[i] = gone ? 0 : GPU_MGPU - gpu->held_mgpu;
+        room->gpu_bytes[i] = gone ? 0 : class->gpu_memory_bytes - gpu->held_bytes;
+    }
+}
+
+static int64_t at_least_0(int64_t amount)
+{
+    return amount > 0 ? amount : 0;
+}
+
+static void room_add(struct core *core, const struct task *task, struct room *room)
+{
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+
+    fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
+    room->mcpu += shape->cpu_mcpu;
+    room->memory_bytes += shape->memory_bytes;
+    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+        const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
+
+        if (core->nodes.rows[task->node].lost_mask >> gpu & 1)
+            continue;
+        room->gpu_mgpu[gpu] += need.mgpu;
+        room->gpu_bytes[gpu] += need.memory_bytes;
+    }
+}
+
+static bool room_fits(const struct shape *shape, const struct need *need, const struct room *room)
+{
+    uint32_t fitting = 0;
+
+    if (at_least_0(room->mcpu) < shape->cpu_mcpu ||
+        at_least_0(room->memory_bytes) < shape->memory_bytes)
+        return false;
+    for (uint32_t i = 0; i < room->gpus; i++)
+        fitting +=
+            room->gpu_mgpu[i] >= need->mgpu && at_least_0(room->gpu_bytes[i]) >= need->memory_bytes;
+    return fitting >= shape->gpus;
+}
+
+/* The price goes up by what it costs to take this leaver too, of whose job so many are taken
+ * already. False if it may not be taken. */
+static bool add_price(const struct leaving_job *job, uint32_t taken, struct near_price *price)
+{
+    if (taken < job->spare)
+        price->price += job->task_price;
+    else if (!job->whole)
+        return false;
+    else if (taken == job->spare)
+        price->price += job->price; /* and the job with it */
+    price->rank = job->rank > price->rank ? job->rank : price->rank;
+    return true;
+}
+
+/* What is lost if this node makes room; false if it cannot. */
+static bool node_price(const struct near *n, uint32_t node, uint32_t shape_id,
+                       struct near_price *out)
+{
+    const struct plan *p = n->plan;
+    uint32_t item = n->node_first[node], last = ROW_NONE, of = ROW_NONE, taken = 0;
+    struct room room;
+    struct need need;
+
+    *out = (struct near_price){0, 0};
+    if (item == ROW_NONE || !fit_ever(p->core, shape_id, p->core->nodes.rows[node].class_id, &need))
+        return false;
+    room_of(p->core, node, &room);
+    for (; item != ROW_NONE; item = n->items[item].next) {
+        const uint32_t v = n->items[item].leaver;
+
+        if (p->leavers[v].chosen || p->leavers[v].barred)
+            continue; /* off already, or not to be taken */
+        if (p->leavers[v].of != of)
+            taken = p->jobs[p->leavers[v].of].taken;
+        of = p->leavers[v].of;
+        if (v != last && !add_price(&p->jobs[of], taken++, out))
+            continue;
+        last = v;
+        room_add(p->core, &p->core->jobs.tasks[n->items[item].task], &room);
+        if (room_fits(&p->core->shapes.shapes[shape_id], &need, &room))
+            return true;
+    }
+    return false;
+}
+
+static bool node_fits(struct core *core, uint32_t node, uint32_t shape_id)
+{
+    struct need need;
+
+    return core->nodes.rows[node].state != ROW_NONE &&
+           fit_now(core, shape_id, core->nodes.rows[node].state, &need);
+}
+
+/* Takes the leaver off, and all of its job if that cannot spare it. */
+static bool take(struct plan *p, uint32_t v)
+{
+    const struct leaving_job *job = &p->jobs[p->leavers[v].of];
+
+    if (job->taken < job->spare)
+        return plan_take(p, v);
+    if (!job->whole)
+        return false;
+    for (uint32_t i = job->first; i < job->first + job->count; i++)
+        if (!p->leavers[i].chosen && !plan_take(p, i))
+            return false;
+    return true;
+}
+
+/* Puts the job back: all of it, or what it can spare if that is enough. */
+static void put_back_job(struct plan *p, const struct leaving_job *job, uint32_t node,
+                         uint32_t shape_id)
+{
+    const bool whole = job->taken > job->spare;
+    const uint32_t before = job->taken, mark = trial_mark(&p->core->trial);
+    bool back = true;
+
+    for (uint32_t i = job->first; i < job->first + job->count && back; i++) {
+        const uint32_t one = trial_mark(&p->core->trial);
+
+        if (!p->leavers[i].chosen)
+            continue;
+        back = plan_put_back(p, i);
+        if (back && shape_id != ROW_NONE && !node_fits(p->core, node, shape_id)) {
+            trial_undo(p->core, one);
+            plan_retake(p, i);
+            back = false;
+        }
+        back = back || !whole; /* of a job that goes on, others may be put back */
+    }
+    if (!whole || job->taken == 0 || job->taken <= job->spare)
+        return;
+    trial_undo(p->core, mark); /* not enough of it can stay for it to go on */
+    for (uint32_t i = job->first; i < job->first + job->count && job->taken < before; i++)
+        if (!p->leavers[i].chosen)
+            plan_retake(p, i);
+}
+
+/* Worst first may take off more than was needed: a small job, and then a large one that is enough
+ * alone. Put back, best first, who may stay while the task still fits. */
+static void spare(struct plan *p, uint32_t node, uint32_t shape_id, uint32_t last)
+{
+    for (uint32_t j = last; j-- > 0;)
+        if (p->jobs[j].taken > 0)
+            put_back_job(p, &p->jobs[j], node, shape_id);
+}
+
+static uint32_t cheapest_node(const struct near *n, uint32_t shape_id)
+{
+    const struct core *core = n->plan->core;
+    struct near_price least = {0, 0}, price;
+    uint32_t best = ROW_NONE;
+
+    for (uint32_t node = 0; node < core->nodes.count; node++) {
+        const struct node *row = &core->nodes.rows[node]; /* no state: used by this gang */
+
+        if (!row->in_use || row->state == ROW_NONE || !node_price(n, node, shape_id, &price))
+            continue;
+        if (best == ROW_NONE || price.rank < least.rank ||
+            (price.rank == least.rank && price.price < least.price)) {
+            least = price;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* Takes off what the cheapest node asks for. A right may end with what was taken before; then that
+ * job is barred, and the nodes are asked again. */
+static bool make_room(struct near *n, uint32_t shape_id)
+{
+    struct plan *p = n->plan;
+
+    for (uint32_t node; (node = cheapest_node(n, shape_id)) != ROW_NONE;) {
+        uint32_t item = n->node_first[node], last = 0;
+        bool barred = false;
+
+        for (; item != ROW_NONE && !barred && !node_fits(p->core, node, shape_id);
+             item = n->items[item].next) {
+            const uint32_t v = n->items[item].leaver;
+
+            if (p->leavers[v].chosen || p->leavers[v].barred)
+                continue;
+            last = p->leavers[v].of;
+            barred = p->leavers[v].barred = !take(p, v);
+        }
+        if (barred)
+            continue;
+        if (!node_fits(p->core, node, shape_id))
+            return false;
+        spare(p, node, shape_id, last);
+        return true;
+    }
+    return false;
+}
+
+/* Room within the bounds of its queues, before room on nodes: the worst below the queue first. */
+static bool make_way(struct plan *p)
+{
+    const struct queues *q = &p->core->queues;
+    uint32_t queue;
+
+    for (uint32_t v = 0; !plan_admits(p, &queue); v++) {
+        for (; v < p->count; v++) {
+            const struct standing *at = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job].at;
+
+            if (!p->leavers[v].chosen &&
+                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) && take(p, v))
+                break;
+        }
+        if (v == p->count)
+            return false;
+    }
+    return true;
+}
+
+static void put_back_unneeded(struct plan *p)
+{
+    for (uint32_t j = p->job_count; j-- > 0;)
+        if (p->jobs[j].taken > 0)
+            put_back_job(p, &p->jobs[j], ROW_NONE, ROW_NONE);
+}
+
+/* The next task of the gang; what the trial took last is where it goes. What it took before may be
+ * of a job that was put back. */
+static bool place_next(struct plan *p, uint32_t shape_id, uint32_t slot)
+{
+    if (!place_task(p->core, shape_id, slot))
+        return false;
+    vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[p->core->trial.count - 1]);
+    return true;
+}
+
+/* Tasks that stay apart: nodes that hold one already are out of the index until the undo. */
+static void hide_nodes(const struct plan *p)
+{
+    for (uint32_t i = 0; i < p->place_count; i++)
+        index_remove(&p->core->index, &p->core->nodes, p->places[i].node);
+}
+
+static bool place_in_room(struct near *n, const struct layout *layout, uint32_t shape_id,
+                          uint32_t slot)
+{
+    if (layout->apart)
+        hide_nodes(n->plan);
+    if (place_next(n->plan, shape_id, slot))
+        return true;
+    if (!make_room(n, shape_id))
+        return false;
+    if (layout->apart)
+        hide_nodes(n->plan); /* booking has shown them again */
+    return place_next(n->plan, shape_id, slot);
+}
+
+static bool place_all(struct near *n, const struct layout *layout)
+{
+    uint32_t task = 0;
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group group = n->plan->core->shapes.groups[layout->first_group + g];
+        const uint32_t tasks = layout->group_count == 1 ? layout->tasks_min : group.tasks;
+
+        for (uint32_t i = 0; i < tasks; i++, task++)
+            if (!place_in_room(n, layout, group.shape, task))
+                return false;
+    }
+    return true;
+}
+
+static bool try_layout(struct near *n, uint32_t layout)
+{
+    struct plan *p = n->plan;
+    struct core *core = p->core;
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[p->job].gang];
+    const uint32_t mark = trial_mark(&core->trial);
+
+    p->layout = layout;
+    p->place_count = 0;
+    for (uint32_t v = 0; v < p->count; v++)
+        p->leavers[v].barred = false;
+    if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
+        plan_is_admitted(p)) {
+        put_back_unneeded(p);
+        return true;
+    }
+    for (uint32_t v = 0; v < p->count; v++)
+        if (p->leavers[v].chosen)
+            plan_untake(p, v);
+    trial_undo(core, mark);
+    return false;
+}
+
+bool plan_near(struct plan *p)
+{
+    const struct gang *gang = &p->core->shapes.gangs[p->core->jobs.rows[p->job].gang];
+    struct near near;
+    bool done = false;
+
+    near_open(&near, p);
+    for (uint32_t i = 0; i < gang->layout_count && !done; i++)
+        done = try_layout(&near, i);
+    near_close(&near);
+    return done;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rights.c - from which running jobs a waiting one may take. */
+#include "core/rights.h"
+
+#include "core/entitle.h"
+#include "core/impl.h"
+#include "core/life.h"
+#include "core/victims.h"
+
+static const struct priority *class_of(const struct core *core, uint32_t job)
+{
+    return &core->classes.rows[core->jobs.rows[job].class_id];
+}
+
+static const struct amounts *asks_of(const struct core *core, uint32_t job)
+{
+    return &core->shapes.gangs[core->jobs.rows[job].gang].asks;
+}
+
+static bool may_reclaim(const struct core *core, uint32_t job)
+{
+    const struct queues *q = &core->queues;
+    uint32_t row = core->jobs.rows[job].at.leaf;
+
+    for (; q->books && q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
+        if (q->rows[q->rows[row].parent].children > 1 &&
+            queue_is_entitled(&q->rows[row], asks_of(core, job)))
+            return true;
+    return false;
+}
+
+bool rights_some(const struct core *core, uint32_t job)
+{
+    return core->jobs.active_count > 0 &&
+           (orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ||
+            classes_may_take(&core->classes, core->jobs.rows[job].class_id) ||
+            may_reclaim(core, job));
+}
+
+/* By class or order, were there one queue only. */
+static bool goes_first(struct core *core, uint32_t job, uint32_t victim)
+{
+    const struct priority *class = class_of(core, job), *other = class_of(core, victim);
+    const struct orderer *o = orderer_of(core, job);
+
+    if (other->rank < class->takes_below)
+        return true;
+    return other->rank == class->rank && o->policy->preempts == PREEMPT_TAKE &&
+           o == orderer_of(core, victim) && job_order_key(core, victim) > job_order_key(core, job);
+}
+
+/* Every queue from the victim's up to this one holds too much of what it would lose. */
+static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
+                      const struct amounts *held, enum overshoot overshoot)
+{
+    const struct queues *q = &core->queues;
+    uint32_t row = core->jobs.rows[victim].at.leaf;
+
+    for (;; row = q->rows[row].parent) {
+        if (overshoot == OVERSHOOT_NEVER ? !queue_stays_above(&q->rows[row], held)
+                                         : !queue_is_above(&q->rows[row], held))
+            return false;
+        if (row == top)
+            return true;
+    }
+}
+
+bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
+                 enum overshoot overshoot)
+{
+    const bool first = goes_first(core, job, victim);
+    uint32_t own, other;
+    bool entitled;
+
+    if (!job_may_give_way(core, &core->jobs.rows[victim]))
+        return false;
+    queues_diverge(&core->queues, core->jobs.rows[job].at.leaf, core->jobs.rows[victim].at.leaf,
+                   &own, &other);
+    if (own == other)
+        return first;
+    entitled = queue_is_entitled(&core->queues.rows[own], asks_of(core, job));
+    if (!first && !entitled)
+        return false;
+    if (first && entitled)
+        return true;
+    return all_above(core, victim, other, held, first ? OVERSHOOT_NEVER : overshoot);
+}
