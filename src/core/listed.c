@@ -10,6 +10,7 @@
 
 #include "base/err.h"
 #include "core/facts.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/life.h"
 
@@ -39,20 +40,22 @@ static uint32_t find_listed(const struct core *core, uint32_t node,
                : row->task_first + listed->task;
 }
 
-static void see(struct core *core, uint32_t node, const struct listed_task *listed)
+/* False if it is a stray. */
+static bool see(struct core *core, uint32_t node, const struct listed_task *listed)
 {
     const uint32_t at = find_listed(core, node, listed);
     struct task *task = at != ROW_NONE ? &core->jobs.tasks[at] : NULL;
 
     if (task == NULL) {
         core->drift.stray++;
-        return;
+        return false;
     }
     task->missed = 0;
-    if (task->started)
-        return;
-    core->drift.started++;
-    job_task_started(core, task->job, listed->task);
+    if (!task->started) {
+        core->drift.started++;
+        job_task_started(core, task->job, listed->task);
+    }
+    return true;
 }
 
 /* It has gone and nobody said so. What was told to stop has stopped; else it was lost. */
@@ -92,13 +95,16 @@ static void give_up_missing(struct core *core, uint32_t node)
 int fact_node_listed(struct core *core, const struct event *event, struct err *err)
 {
     uint32_t node;
+    bool clean = true;
     const int rc = node_find(core, event->listed.node, &node, err);
 
     if (rc < 0)
         return rc;
     expect_all(core, node);
     for (uint32_t i = 0; i < event->listed.count; i++)
-        see(core, node, &event->listed.tasks[i]);
+        clean = see(core, node, &event->listed.tasks[i]) && clean;
     give_up_missing(core, node);
+    if (clean)
+        node_is_clean(core, node);
     return 0;
 }

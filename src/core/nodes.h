@@ -34,6 +34,7 @@ struct node {
     uint64_t quarantined_mask; /* and which of these because nothing started there */
     bool drained;              /* by an admin */
     bool silent, lost;         /* it is not heard; and that for so long that its tasks are lost */
+    bool unlisted;             /* it was lost, and has not shown since that nothing of then is there */
     int64_t silent_since_us;   /* 0 unless silent */
     int64_t flaps_until_us;    /* it was silent too often: no new work until then; 0 = it was not */
     int64_t silences_until_us[FLAP_SILENCES - 1]; /* till when its last silences count */
@@ -81,8 +82,8 @@ static inline const struct node_class *nodes_class_of(const struct nodes *n, uin
 /* May new work be placed on it? */
 static inline bool node_takes_work(const struct node *node)
 {
-    return node->in_use && !node->drained && !node->silent && node->flaps_until_us == 0 &&
-           node->stuck == 0;
+    return node->in_use && !node->drained && !node->silent && !node->unlisted &&
+           node->flaps_until_us == 0 && node->stuck == 0;
 }
 
 /* One more (sign 1) or one less (-1) task of this kind; and which kinds there are, as a mask. */

@@ -126,6 +126,8 @@ static int act_on_node(struct sc *sc, const struct scn_action *a, struct err *er
                                .gpu = {a->node, a->gpu, (enum gpu_health)a->word}};
     }
     rc = rc < 0 ? rc : sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
+    if (rc == 0 && a->verb == SCN_NODE_REMOVED)
+        sc_set_silent(sc, a->node, false); /* should it join again, it is heard */
     if (rc == 0 && a->verb == SCN_NODE_HEALTH && (a->word == NODE_SILENT || a->word == NODE_HEARD))
         sc_set_silent(sc, a->node, a->word == NODE_SILENT);
     return rc;
@@ -289,7 +291,7 @@ static int take_due(struct sc *sc, struct err *err)
                  ? act(sc, &sc->scn->actions[sc->dues[item.id].row], err)
                  : sc_handle(sc, item.id, err);
     }
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : sc_list_lost_nodes(sc, err);
 }
 
 static bool is_due(const struct sc *sc)
@@ -395,6 +397,7 @@ static void done(struct sc *sc)
     mem_free(sc->live);
     mem_free(sc->filters);
     mem_free(sc->is_silent);
+    mem_free(sc->to_list);
     mem_free(sc->parked);
     mem_free(sc->node_gpu_bytes);
     mem_free(sc->judged);

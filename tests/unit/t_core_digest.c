@@ -202,6 +202,7 @@ static const struct field node_fields[] = {
     FIELD(node, quarantined_mask, IN),
     FIELD(node, drained, IN),
     FIELD(node, silent, IN),
+    FIELD(node, unlisted, IN),
     FIELD(node, lost, IN),
     FIELD(node, silent_since_us, IN),
     FIELD(node, flaps_until_us, IN),
