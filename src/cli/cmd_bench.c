@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_bench.c - berth bench: measure placements per second. */
+/* cmd_bench.c - berth bench: measure placements per second, and what many waiting jobs cost. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,18 +13,53 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "sim/bench.h"
+#include "sim/bench_waiting.h"
 #include "wire/json_out.h"
 
 #define SIZES_MAX    16u
 #define NODES_LIMIT  1000000
 #define POLICIES_MAX 16u
+#define WAITING_MAX  10000000
 
 struct bench_args {
-    const char *trace, *policy, *nodes, *placements;
+    const char *trace, *policy, *nodes, *placements, *waiting;
     bool json, help;
 };
 
-static void print_json(const struct bench_result *r, uint32_t count)
+static void write_waiting(struct json_out *json, const struct bench_waiting_result *w)
+{
+    json_key(json, "waiting");
+    json_object_begin(json);
+    json_key_u64(json, "nodes", w->nodes);
+    json_key_u64(json, "waiting_jobs", w->waiting);
+    json_key_u64(json, "running_jobs", w->running);
+    json_key_u64(json, "shapes", w->shapes);
+    json_key_i64(json, "step_p50_ns", w->step_p50_ns);
+    json_key_i64(json, "step_p99_ns", w->step_p99_ns);
+    json_key_i64(json, "explain_p50_ns", w->explain_p50_ns);
+    json_key_i64(json, "explain_p99_ns", w->explain_p99_ns);
+    json_key_i64(json, "forward_ns", w->forward_ns);
+    json_key_u64(json, "hopeless_jobs", w->hopeless);
+    json_key_i64(json, "step_with_hopeless_ns", w->with_ns);
+    json_key_i64(json, "step_without_ns", w->without_ns);
+    json_key_fixed(json, "ratio", w->ratio_ppm, 6);
+    json_object_end(json);
+}
+
+static void print_waiting(const struct bench_waiting_result *w)
+{
+    printf("%u jobs of one shape that fits nowhere, in front of one that fits: step %.1f us, "
+           "%.2f x that without them\n",
+           w->hopeless, (double)w->with_ns / 1e3, (double)w->ratio_ppm / 1e6);
+    printf("%u jobs of %u shapes wait on %u nodes, %u run: step p50 %.1f us, p99 %.1f us; explain "
+           "p50 %.1f ms, p99 %.1f ms; forward run %.2f s\n",
+           w->waiting, w->shapes, w->nodes, w->running, (double)w->step_p50_ns / 1e3,
+           (double)w->step_p99_ns / 1e3, (double)w->explain_p50_ns / 1e6,
+           (double)w->explain_p99_ns / 1e6, (double)w->forward_ns / 1e9);
+}
+
+static void print_json(const struct bench_result *r, uint32_t count,
+                       const struct bench_waiting_result *waiting)
 {
     struct json_out json;
     struct text text;
@@ -51,6 +86,8 @@ static void print_json(const struct bench_result *r, uint32_t count)
         json_object_end(&json);
     }
     json_array_end(&json);
+    if (waiting->waiting > 0)
+        write_waiting(&json, waiting);
     json_key_i64(&json, "peak_rss_bytes", peak_rss_bytes());
     json_object_end(&json);
     puts(text_str(&text));
@@ -105,12 +142,31 @@ static int run_policy(const struct bench_args *args, const char *policy, const u
     return 0;
 }
 
+/* A tenth as many nodes as jobs wait. */
+static int run_waiting(int64_t waiting, bool quiet, struct bench_waiting_result *out,
+                       struct err *err)
+{
+    struct bench_waiting_options options = {.steps = 1000, .explanations = 100, .seed = 42};
+    int rc;
+
+    *out = (struct bench_waiting_result){0};
+    if (waiting == 0)
+        return 0;
+    options.waiting = (uint32_t)waiting;
+    options.nodes = options.waiting / 10 > 0 ? options.waiting / 10 : 1;
+    rc = bench_waiting(&options, out, err);
+    if (rc == 0 && !quiet)
+        print_waiting(out);
+    return rc;
+}
+
 static int run_all(const struct bench_args *args, const struct trace *trace, struct err *err)
 {
     struct bench_result results[SIZES_MAX * POLICIES_MAX];
+    struct bench_waiting_result waiting;
     uint32_t sizes[SIZES_MAX], size_count = 0, count = 0;
     char policies[256], *rest = policies;
-    int64_t placements = 200000;
+    int64_t placements = 200000, waiting_jobs = 0;
     int rc = read_sizes(args->nodes, sizes, &size_count, err);
 
     if (rc < 0)
@@ -118,6 +174,10 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     if (scan_i64(args->placements, &placements) < 0 || placements < 100 || placements > 100000000)
         return err_set(err, -EINVAL, "--placements: must be 100 to 100000000, is '%s'",
                        args->placements);
+    if (scan_i64(args->waiting, &waiting_jobs) < 0 || waiting_jobs < 0 ||
+        waiting_jobs > WAITING_MAX)
+        return err_set(err, -EINVAL, "--waiting: must be 0 to %d, is '%s'", WAITING_MAX,
+                       args->waiting);
     if (strlen(args->policy) >= sizeof policies)
         return err_set(err, -EINVAL, "--policy: is too long");
     memcpy(policies, args->policy, strlen(args->policy) + 1);
@@ -127,8 +187,11 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
         if (rc < 0)
             return rc;
     }
+    rc = run_waiting(waiting_jobs, args->json, &waiting, err);
+    if (rc < 0)
+        return rc;
     if (args->json)
-        print_json(results, count);
+        print_json(results, count, &waiting);
     else
         printf("peak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
     return 0;
@@ -141,6 +204,7 @@ int cmd_bench(int argc, char **argv)
         .policy = "bestfit,berth",
         .nodes = "1000,10000,100000",
         .placements = "200000",
+        .waiting = "100000",
     };
     const struct option_spec specs[] = {
         {"trace", "FILE[:NAME]", "the shapes (default data/fgd/openb_pod_list_default.csv)",
@@ -148,6 +212,10 @@ int cmd_bench(int argc, char **argv)
         {"policy", "P,...", "default bestfit,berth", &args.policy, NULL},
         {"nodes", "N,...", "sizes of the cluster (default 1000,10000,100000)", &args.nodes, NULL},
         {"placements", "N", "to measure (default 200000)", &args.placements, NULL},
+        {"waiting", "N",
+         "how many jobs wait when steps and explanations are measured; 0: they are not (default "
+         "100000)",
+         &args.waiting, NULL},
         {"json", NULL, "print one JSON object", NULL, &args.json},
         {"help", NULL, "this text", NULL, &args.help},
     };

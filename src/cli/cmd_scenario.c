@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/scenario_diff.h"
+#include "sim/explain_at.h"
 #include "sim/scenario.h"
 #include "wire/scn.h"
 
@@ -17,6 +18,8 @@ struct scenario_args {
     bool update, print, tap, help;
     const char *events;
     const char *variant; /* only this one, or NULL */
+    const char *explain; /* JOB@TIME, or NULL */
+    bool json;
     uint32_t done, failed;
     uint32_t played; /* of the present file */
 };
@@ -95,6 +98,35 @@ static int play(struct scenario_args *args, struct scn_text *text,
     return 0;
 }
 
+/* Only as far as the time that is asked about; what is expected is not looked at. */
+static int explain_file(struct scenario_args *args, struct scn_text *text,
+                        const struct scn_variant *variant, struct err *err)
+{
+    struct explain_at at = {.json = args->json};
+    const struct scenario_options options = {.explain = &at, .events = args->events};
+    struct scenario_result result;
+    struct scn scn;
+    char name[256];
+    int rc = explain_at_parse(args->explain, name, sizeof name, &at, err);
+
+    if (rc < 0)
+        return rc;
+    rc = scn_read(text, variant, &scn, err);
+    if (rc == 0) {
+        rc = scenario_run(&scn, &options, &result, err);
+        if (rc == 0)
+            scenario_result_done(&result);
+        if (rc == 0 && !at.done)
+            rc = err_set(err, -EINVAL, "--explain: %s ends before this time", scn.file);
+        scn_done(&scn);
+    }
+    if (rc == 0)
+        printf("%s", text_str(&at.text));
+    args->played++;
+    explain_at_done(&at);
+    return rc;
+}
+
 static bool is_wanted(const struct scenario_args *args, const char *variant)
 {
     return !args->variant || strcmp(args->variant, variant) == 0;
@@ -117,11 +149,14 @@ static int check_all(struct scn_text *text, struct err *err)
 static int play_all(struct scenario_args *args, struct scn_text *text, struct scenario_edits *edits,
                     struct err *err)
 {
-    int rc = is_wanted(args, "") ? play(args, text, NULL, edits, err) : 0;
+    int rc = is_wanted(args, "") && !args->explain ? play(args, text, NULL, edits, err) : 0;
 
+    if (args->explain && !args->variant)
+        return explain_file(args, text, NULL, err);
     for (uint32_t i = 0; i < text->variant_count && rc == 0; i++)
         if (is_wanted(args, text->variants[i].name))
-            rc = play(args, text, &text->variants[i], edits, err);
+            rc = args->explain ? explain_file(args, text, &text->variants[i], err)
+                               : play(args, text, &text->variants[i], edits, err);
     if (rc == 0 && args->played == 0)
         rc = err_set(err, -ENOENT, "%s: there is no variant '%s'", text->name, args->variant);
     return rc;
@@ -153,6 +188,10 @@ static int check_args(const struct scenario_args *args, int files, struct err *e
         return err_set(err, -EINVAL, "--events records one run; give one file, and --variant");
     if (args->update && args->variant)
         return err_set(err, -EINVAL, "--update writes all blocks; leave out --variant");
+    if (args->explain && (files > 1 || args->update || args->tap))
+        return err_set(err, -EINVAL, "--explain stops one run; give one file, without --update");
+    if (args->json && !args->explain)
+        return err_set(err, -EINVAL, "--json goes with --explain");
     if (args->tap && args->print)
         return err_set(err, -EINVAL, "--tap and --print do not go together");
     return 0;
@@ -174,6 +213,8 @@ int cmd_scenario(int argc, char **argv)
         {"print", NULL, "print the logs", NULL, &args.print},
         {"variant", "NAME", "only this variant", &args.variant, NULL},
         {"events", "FILE", "record the run for 'berth replay'", &args.events, NULL},
+        {"explain", "JOB@TIME", "stop at this time and say why the job waits", &args.explain, NULL},
+        {"json", NULL, "say it as a JSON object", NULL, &args.json},
         {"tap", NULL, "print TAP, for test programs", NULL, &args.tap},
         {"help", NULL, "this text", NULL, &args.help},
     };

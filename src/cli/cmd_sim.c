@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "policy/registry.h"
 #include "sim/by_queue.h"
+#include "sim/explain_at.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
 #include "sim/run.h"
@@ -33,12 +34,14 @@ struct list {
 struct sim_args {
     const char *cluster, *trace, *policy, *order, *seeds, *arrive_until, *steady, *lifetimes;
     const char *partition, *partition_share, *config, *jitter;
-    const char *restart_cost, *checkpoint_every, *protocol, *mix, *events;
+    const char *restart_cost, *checkpoint_every, *protocol, *mix, *events, *explain;
     bool json, csv, check, queues, help;
     struct config_file config_file;
     struct list policies, orders;
     uint64_t seed_first, seed_last;
     struct run_options run;
+    struct explain_at asked;
+    char asked_job[256];
 };
 
 static void list_all(void)
@@ -69,6 +72,8 @@ static int check_together(const struct sim_args *a, struct err *err)
         return err_set(err, -EINVAL, "--partition-share: goes with --partition");
     if (a->json + a->csv + a->queues > 1)
         return err_set(err, -EINVAL, "--json, --csv and --queues: only one of them");
+    if (a->explain != NULL && (a->csv || a->queues))
+        return err_set(err, -EINVAL, "--explain: prints sentences, or JSON with --json");
     return 0;
 }
 
@@ -117,6 +122,10 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
          &a->mix, NULL},
         {"events", "FILE", "record the events of the run, for berth replay; one run only",
          &a->events, NULL},
+        {"explain", "JOB@TIME",
+         "stop at this time and say why the job waits, when it starts and what would start it now; "
+         "one run only",
+         &a->explain, NULL},
         {"check", NULL, "check all rules after every step (slow)", NULL, &a->check},
         {"json", NULL, "print one JSON object", NULL, &a->json},
         {"csv", NULL, "print CSV", NULL, &a->csv},
@@ -237,7 +246,11 @@ static int read_args(struct sim_args *a, struct err *err)
     a->run.check_all = a->check;
     a->run.events = a->events;
     a->run.trace_path = a->trace;
-    return 0;
+    if (a->explain == NULL)
+        return 0;
+    a->run.explain = &a->asked;
+    a->asked.json = a->json;
+    return explain_at_parse(a->explain, a->asked_job, sizeof a->asked_job, &a->asked, err);
 }
 
 static int count_runs(const struct sim_args *a, uint32_t *out, struct err *err)
@@ -250,6 +263,8 @@ static int count_runs(const struct sim_args *a, uint32_t *out, struct err *err)
     *out = (uint32_t)((seeds + 1) * others);
     if (a->events != NULL && *out > 1)
         return err_set(err, -EINVAL, "--events: records one run, but %u are asked for", *out);
+    if (a->explain != NULL && *out > 1)
+        return err_set(err, -EINVAL, "--explain: stops one run, but %u are asked for", *out);
     return 0;
 }
 
@@ -326,6 +341,14 @@ static void warn_never(const struct result *result)
                 result->never, result->jobs);
 }
 
+static int print_explanation(const struct sim_args *a, struct err *err)
+{
+    if (!a->asked.done)
+        return err_set(err, -EINVAL, "--explain: the run is over before this time");
+    fputs(text_str(&a->asked.text), stdout);
+    return 0;
+}
+
 static int simulate(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
                     struct err *err)
 {
@@ -347,6 +370,10 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
     rc = run_each(a, trace, cluster, runs, err);
     if (last_us > 0)
         fputs("\r\033[K", stderr);
+    if (rc == 0 && a->explain != NULL) {
+        free(runs);
+        return print_explanation(a, err);
+    }
     if (rc == 0)
         warn_never(&runs[0].result);
     if (rc == 0 && !a->queues)
@@ -421,6 +448,7 @@ int cmd_sim(int argc, char **argv)
         rc = read_args(&args, &err);
         rc = rc < 0 ? rc : load_and_simulate(&args, &err);
     }
+    explain_at_done(&args.asked);
     free(args.policies.text);
     free(args.orders.text);
     if (rc < 0)

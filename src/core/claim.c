@@ -2,6 +2,8 @@
 /* claim.c - room that is kept for a waiting job. */
 #include "core/claim.h"
 
+#include <string.h>
+
 #include "base/check.h"
 #include "base/mem.h"
 #include "core/impl.h"
@@ -64,18 +66,27 @@ void claim_drop(struct core *core, uint32_t job)
     core->index.gains++;
 }
 
+bool claim_awaits(const struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = 0; row->task_first != ROW_NONE && i < row->task_count; i++) {
+        uint32_t at = core->nodes.rows[job_task(core, row, i)->node].first_task;
+
+        for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next)
+            if (core->jobs.tasks[at].leaving && !core->jobs.rows[core->jobs.tasks[at].job].attended)
+                return true;
+    }
+    return false;
+}
+
 bool claim_is_admitted(struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
-    struct amounts sum = {{0}};
+    const struct amounts sum = job_amounts(core, row, ROW_NONE);
     struct refusal refusal;
     bool admitted;
 
-    for (uint32_t i = 0; core->queues.books && i < row->task_count; i++) {
-        const struct amounts amounts = task_amounts(core, job_task(core, row, i));
-
-        amounts_add(&sum, &amounts, 1);
-    }
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, -1, core->now_us);
     admitted = queues_admit(&core->queues, &row->at, &sum, &core->capacity, HELD_NOW, &refusal);
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, 1, core->now_us);
@@ -95,20 +106,52 @@ void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
     mem_free(tasks);
 }
 
-/* Out, or with more on it than there is. */
-static bool node_is_over(const struct core *core, const struct task *task)
+/* What tasks really hold of a node, and what this job claims there. Other claims are on top of what
+ * their victims still hold, so they are in nobody's way. */
+struct room_taken {
+    int64_t mcpu, memory_bytes;
+    int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
+};
+
+static void sum_taken(const struct core *core, uint32_t node, uint32_t job, struct room_taken *out)
+{
+    uint32_t at = core->nodes.rows[node].first_task;
+
+    memset(out, 0, sizeof *out);
+    for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next) {
+        const struct task *task = &core->jobs.tasks[at];
+        const struct shape *shape = &core->shapes.shapes[task->shape];
+        struct holding holding;
+        struct need need;
+
+        if (task->claimed && task->job != job)
+            continue;
+        (void)need_on(shape, nodes_class_of(&core->nodes, node), &need);
+        holding = holding_on(shape, nodes_class_of(&core->nodes, node), &need, task->gpu_mask);
+        out->mcpu += holding.mcpu;
+        out->memory_bytes += holding.memory_bytes;
+        for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
+            out->gpu_mgpu[__builtin_ctzll(left)] += holding.need.mgpu;
+            out->gpu_bytes[__builtin_ctzll(left)] += holding.need.memory_bytes;
+        }
+    }
+}
+
+/* Out, or with more on what the task claims than there is. */
+static bool is_in_the_way(const struct core *core, const struct task *task)
 {
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+    struct room_taken taken;
 
-    if (row->state == ROW_NONE || row->held_mcpu > class->cpu_mcpu ||
-        row->held_memory_bytes > class->memory_bytes || (row->lost_mask & task->gpu_mask) != 0)
+    sum_taken(core, task->node, task->job, &taken);
+    if (row->state == ROW_NONE || (row->lost_mask & task->gpu_mask) != 0 ||
+        taken.mcpu > class->cpu_mcpu || taken.memory_bytes > class->memory_bytes)
         return true;
     for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
-        const struct gpu_book *gpu =
-            &core->nodes.gpus[row->gpu_first + (uint32_t)__builtin_ctzll(left)];
+        const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+        if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes)
             return true;
     }
     return false;
@@ -119,7 +162,7 @@ bool claim_is_free(const struct core *core, uint32_t job)
     const struct job *row = &core->jobs.rows[job];
 
     for (uint32_t i = 0; i < row->task_count; i++)
-        if (node_is_over(core, job_task(core, row, i)))
+        if (is_in_the_way(core, job_task(core, row, i)))
             return false;
     return row->task_first != ROW_NONE;
 }

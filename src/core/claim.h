@@ -17,8 +17,13 @@ struct trial_item;
 void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct trial_item *places,
                 uint32_t count);
 
-/* Is all that it claims free but for the claim, so that it can start there? */
+/* Is all that it claims free but for claims, so that it can start there? O(tasks on its nodes) for
+ * each of its tasks */
 bool claim_is_free(const struct core *core, uint32_t job);
+
+/* Are there tasks on its nodes that were told to stop and have not left? Those that should have
+ * long ago do not count. O(tasks on these nodes) */
+bool claim_awaits(const struct core *core, uint32_t job);
 
 /* Do its queues let it hold what it claims, beside what others hold now? */
 bool claim_is_admitted(struct core *core, uint32_t job);

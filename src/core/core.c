@@ -50,7 +50,7 @@ static void init_placement(struct core *core, const struct core_config *config)
     const struct placement_config placement = {config->seed, config->mix_count > 0 ? &mix : NULL};
 
     for (uint32_t i = 0; i < config->mix_count; i++) {
-        const uint32_t shape = group_shape(core, &config->mix[i]); /* may move the table */
+        const uint32_t shape = group_shape(core, &config->mix[i], false); /* may move the table */
 
         shapes[i] = core->shapes.shapes[shape];
         tasks[i] = config->mix[i].tasks;

@@ -86,6 +86,7 @@ struct job_spec {
     uint32_t tasks_min;   /* elastic, service: it may run with so few of its tasks; 0 = all */
     bool service;         /* it never ends by itself; tasks_min is its min available */
     bool held;            /* it waits until it is released */
+    bool exclusive;       /* each of its tasks has a node for itself; whole GPUs only */
     bool fixed;           /* it never gives way, whatever its class */
     uint32_t retries;     /* how often it may start again after a task of it failed */
     int64_t deadline_us;  /* when it should have ended, on the core's clock; 0 = none */

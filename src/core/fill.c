@@ -48,6 +48,11 @@ static bool refuse(struct core *core, struct bucket *bucket, const struct refusa
     return false;
 }
 
+static uint32_t tasks_min(const struct core *core, uint32_t gang, uint32_t layout)
+{
+    return core->shapes.layouts[core->shapes.gangs[gang].first_layout + layout].tasks_min;
+}
+
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -66,8 +71,8 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         return refuse(core, bucket, &refusal);
     if (note->refused_at != core->index.gains &&
         place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
-        if (places_are_admitted(core, job, core->trial.log + mark, core->trial.count - mark,
-                                HELD_NOW, &refusal)) {
+        if (place_within_bounds(core, job, mark, tasks_min(core, row->gang, layout), HELD_NOW,
+                                &refusal)) {
             job_start(core, job, layout, mark, out);
             return true;
         }
@@ -84,15 +89,17 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 }
 
 /* Where its claim is, unless something else is in the way there now; then anywhere. Its claim stays
- * while others that leave are all that keeps its queues from holding it. *out_waits: that is so. */
+ * while it is for others to leave, from its places or its queues. *out_waits: that is so. */
 static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
 {
-    *out_waits = false;
-    if (claim_is_free(core, job)) {
-        *out_waits = !claim_is_admitted(core, job);
-        if (!*out_waits)
-            claim_redeem(core, job, out);
-        return !*out_waits;
+    const bool free = claim_is_free(core, job);
+
+    *out_waits = free ? !claim_is_admitted(core, job) : claim_awaits(core, job);
+    if (*out_waits)
+        return false;
+    if (free) {
+        claim_redeem(core, job, out);
+        return true;
     }
     claim_drop(core, job);
     return try_start(core, job, out);

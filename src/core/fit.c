@@ -41,6 +41,9 @@ bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *
     if (shape->cpu_mcpu > s->cpu_free_mcpu || shape->memory_bytes > s->memory_free_bytes ||
         !fit_ever(core, shape_id, s->class_id, out))
         return false;
+    if (shape->exclusive)
+        return state_is_empty(&core->nodes.classes[s->class_id], s->whole_free, s->cpu_free_mcpu,
+                              s->memory_free_bytes);
     return out->mgpu == GPU_MGPU ? s->whole_free >= shape->gpus
                                  : fit_shares(core, state, shape, out);
 }

@@ -12,6 +12,14 @@ struct core;
  * pair, so O(1); `out` gets what the task needs of each GPU there. */
 bool fit_ever(struct core *core, uint32_t shape_id, uint32_t class_id, struct need *out);
 
+/* Does nobody hold anything on such a node? A GPU that is lost is held. */
+static inline bool state_is_empty(const struct node_class *class, uint32_t whole_free,
+                                  int64_t free_mcpu, int64_t free_memory_bytes)
+{
+    return whole_free == class->gpu_count && free_mcpu == class->cpu_mcpu &&
+           free_memory_bytes == class->memory_bytes;
+}
+
 /* Does one more task fit on a node in this state? O(1) for whole GPUs, else O(GPUs). */
 bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *out);
 

@@ -79,8 +79,11 @@ static void grow_job(struct core *core, uint32_t job, uint32_t max, struct decis
 {
     const uint32_t mark = trial_mark(&core->trial);
     const struct job *row = &core->jobs.rows[job];
-    const uint32_t placed = may_fit(core, row) ? place_absent(core, job, max) : 0;
+    struct refusal refusal;
+    uint32_t placed = may_fit(core, row) ? place_absent(core, job, max) : 0;
 
+    (void)place_within_bounds(core, job, mark, 0, HELD_NOW, &refusal);
+    placed = trial_mark(&core->trial) - mark;
     if (placed > 0)
         job_grow(core, job, mark, out);
     if (placed < max && row->growing_at != ROW_NONE)

@@ -26,18 +26,20 @@ static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t g
 {
     struct node *row = &core->nodes.rows[node];
     const struct shape *shape = &core->shapes.shapes[shape_id];
+    struct holding holding;
     struct need need;
 
     fit_ever(core, shape_id, row->class_id, &need);
+    holding = holding_on(shape, nodes_class_of(&core->nodes, node), &need, gpu_mask);
     if (shape->gpus > 0)
         nodes_count_kind(&core->nodes, node, kind_of(shape), sign);
-    row->held_mcpu += sign * shape->cpu_mcpu;
-    row->held_memory_bytes += sign * shape->memory_bytes;
-    for (uint64_t left = gpu_mask; left != 0; left &= left - 1) {
+    row->held_mcpu += sign * holding.mcpu;
+    row->held_memory_bytes += sign * holding.memory_bytes;
+    for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
         struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + (uint32_t)__builtin_ctzll(left)];
 
-        gpu->held_mgpu += sign * (int32_t)need.mgpu;
-        gpu->held_bytes += sign * need.memory_bytes;
+        gpu->held_mgpu += sign * (int32_t)holding.need.mgpu;
+        gpu->held_bytes += sign * holding.need.memory_bytes;
         check(gpu->held_mgpu >= 0 && gpu->held_bytes >= 0);
     }
     check(row->held_mcpu >= 0 && row->held_memory_bytes >= 0);

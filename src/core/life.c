@@ -73,15 +73,32 @@ void job_note(struct core *core, uint32_t job, struct decisions *out)
 struct amounts task_amounts(const struct core *core, const struct task *task)
 {
     const struct shape *shape = &core->shapes.shapes[task->shape];
+    const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+    const int64_t gpus = shape->exclusive ? class->gpu_count : shape->gpus;
+    struct holding holding;
     struct need need;
 
-    (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
+    (void)need_on(shape, class, &need);
+    holding = holding_on(shape, class, &need, 0);
     return (struct amounts){{
-        [RES_GPU_MGPU] = (int64_t)shape->gpus * need.mgpu,
-        [RES_GPU_BYTES] = shape->gpus * need.memory_bytes,
-        [RES_CPU_MCPU] = shape->cpu_mcpu,
-        [RES_MEMORY_BYTES] = shape->memory_bytes,
+        [RES_GPU_MGPU] = gpus * holding.need.mgpu,
+        [RES_GPU_BYTES] = gpus * holding.need.memory_bytes,
+        [RES_CPU_MCPU] = holding.mcpu,
+        [RES_MEMORY_BYTES] = holding.memory_bytes,
     }};
+}
+
+struct amounts job_amounts(const struct core *core, const struct job *job, uint32_t only)
+{
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = 0; i < job->task_count; i++)
+        if (!job_task(core, job, i)->left && (only == ROW_NONE || only == i)) {
+            const struct amounts amounts = task_amounts(core, job_task(core, job, i));
+
+            amounts_add(&sum, &amounts, 1);
+        }
+    return sum;
 }
 
 void job_book_task(struct core *core, uint32_t task, int sign)

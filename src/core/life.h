@@ -77,5 +77,7 @@ void job_unlink_task(struct core *core, uint32_t task);
 /* What the queues' books say of a task, in (sign 1) or out (-1) of its node's list. */
 void job_book_task(struct core *core, uint32_t task, int sign);
 
-/* What the task takes where it is. */
+/* What the task takes where it is; and all tasks of the job that are there, or only the one with
+ * this index (ROW_NONE: all). */
 struct amounts task_amounts(const struct core *core, const struct task *task);
+struct amounts job_amounts(const struct core *core, const struct job *job, uint32_t only);

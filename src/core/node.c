@@ -2,6 +2,8 @@
 /* node.c - what a request means on a class of nodes. */
 #include "core/node.h"
 
+#include "base/bits.h"
+
 static uint32_t share_of_bytes(int64_t bytes, int64_t gpu_memory_bytes)
 {
     __extension__ typedef __int128 wide;
@@ -31,6 +33,19 @@ bool need_on(const struct shape *shape, const struct node_class *class, struct n
     else if (out->memory_bytes == 0)
         out->memory_bytes = bytes_of_share(out->mgpu, memory);
     return true;
+}
+
+struct holding holding_on(const struct shape *shape, const struct node_class *class,
+                          const struct need *need, uint64_t gpu_mask)
+{
+    if (!shape->exclusive)
+        return (struct holding){shape->cpu_mcpu, shape->memory_bytes, gpu_mask, *need};
+    return (struct holding){
+        .mcpu = class->cpu_mcpu,
+        .memory_bytes = class->memory_bytes,
+        .gpus = mask_first(class->gpu_count),
+        .need = {GPU_MGPU, class->gpu_memory_bytes},
+    };
 }
 
 static bool has_term(const uint32_t *terms, uint32_t count, uint32_t term)

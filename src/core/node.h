@@ -32,5 +32,15 @@ struct need {
  * to zero. Returns false if no GPU of this class can ever serve it. */
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out);
 
+/* What a task of this shape takes of a node of this class while it has these GPUs: an exclusive one
+ * takes all there is. need: of need_on(). */
+struct holding {
+    int64_t mcpu, memory_bytes;
+    uint64_t gpus; /* mask; of each of them `need` */
+    struct need need;
+};
+struct holding holding_on(const struct shape *shape, const struct node_class *class,
+                          const struct need *need, uint64_t gpu_mask);
+
 /* May a task with this selector use nodes of this class? O(terms). */
 bool selector_admits(const struct selector *selector, const struct node_class *class);

@@ -286,27 +286,42 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     return false;
 }
 
-bool places_are_admitted(const struct core *core, uint32_t job, const struct trial_item *places,
-                         uint32_t count, enum held held, struct refusal *out)
+static struct amounts item_amounts(const struct core *core, const struct trial_item *item)
 {
-    const struct job *row = &core->jobs.rows[job];
+    return task_amounts(core, &(struct task){.node = item->node, .shape = item->shape});
+}
+
+bool place_within_bounds(struct core *core, uint32_t job, uint32_t mark, uint32_t least,
+                         enum held held, struct refusal *out)
+{
+    const struct standing *at = &core->jobs.rows[job].at;
     struct amounts sum = {{0}};
 
-    for (uint32_t i = 0; core->queues.books && i < count; i++) {
-        const struct amounts amounts =
-            task_amounts(core, &(struct task){.node = places[i].node, .shape = places[i].shape});
+    if (!core->queues.books)
+        return true;
+    for (uint32_t i = mark; i < core->trial.count; i++) {
+        const struct amounts amounts = item_amounts(core, &core->trial.log[i]);
 
         amounts_add(&sum, &amounts, 1);
     }
-    return amounts_within(&sum, &core->shapes.gangs[row->gang].asks) ||
-           queues_admit(&core->queues, &row->at, &sum, &core->capacity, held, out);
+    while (!queues_admit(&core->queues, at, &sum, &core->capacity, held, out)) {
+        const uint32_t last = core->trial.count - 1;
+        struct amounts amounts;
+
+        if (core->trial.count - mark <= least)
+            return false;
+        amounts = item_amounts(core, &core->trial.log[last]);
+        amounts_add(&sum, &amounts, -1);
+        trial_undo(core, last);
+    }
+    return true;
 }
 
 /* How many such tasks a node of this class holds while it is empty. */
 static uint64_t tasks_on_empty(const struct shape *shape, const struct node_class *class,
                                const struct need *need, bool apart)
 {
-    uint64_t tasks = apart ? 1 : JOB_TASKS_MAX;
+    uint64_t tasks = apart || shape->exclusive ? 1 : JOB_TASKS_MAX;
     uint64_t on_a_gpu = shape->gpus > 0 ? GPU_MGPU / need->mgpu : 0;
 
     if (shape->gpus > 0 && need->memory_bytes > 0 &&

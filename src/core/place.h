@@ -28,12 +28,11 @@ bool place_some_fit(struct core *core, const struct layout *layout, bool unknown
  * the task's index as slot. Returns how many; if these are less than max, no more fit. */
 uint32_t place_absent(struct core *core, uint32_t job, uint32_t max);
 
-/* Do the queues of the job let it hold these places, as taken on trial? It asks for less only where
- * shares of a GPU mean memory that depends on the node, or more tasks than it needs have room;
- * otherwise this is true if they admit what it asks. O(places). */
-struct trial_item;
-bool places_are_admitted(const struct core *core, uint32_t job, const struct trial_item *places,
-                         uint32_t count, enum held held, struct refusal *out);
+/* Do the queues of the job let it hold what the trial's log took from `mark` on? Otherwise tasks
+ * are undone from the end, down to `least` of them. False, with nothing undone beyond that, if that
+ * is still too much; out then says whose bound it is. O(tasks * depth). */
+bool place_within_bounds(struct core *core, uint32_t job, uint32_t mark, uint32_t least,
+                         enum held held, struct refusal *out);
 
 /* Is there no layout of the gang for which the nodes of this cluster would do if they were empty:
  * each task fits on some node, and there are enough such nodes for the tasks of each group. Found

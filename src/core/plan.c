@@ -53,20 +53,6 @@ static int cheaper_first(const void *a, const void *b, void *arg)
     return x->sequence > y->sequence ? -1 : x->sequence < y->sequence;
 }
 
-/* What it takes off: one task, or all that are there. */
-static struct amounts held_by(const struct core *core, const struct job *row, uint32_t task)
-{
-    struct amounts sum = {{0}};
-
-    for (uint32_t i = 0; i < row->task_count; i++)
-        if (!job_task(core, row, i)->left && (task == ROW_NONE || task == i)) {
-            const struct amounts amounts = task_amounts(core, job_task(core, row, i));
-
-            amounts_add(&sum, &amounts, 1);
-        }
-    return sum;
-}
-
 static void list_leavers(struct plan *p, struct leaving_job *of, uint32_t row)
 {
     const struct job *job = &p->core->jobs.rows[of->job];
@@ -94,7 +80,7 @@ static bool has_right(struct plan *p, const struct leaving_job *of)
     for (uint32_t i = 0; of->spare > 0 && i < row->task_count; i++)
         if (!job_task(p->core, row, i)->left)
             task = i;
-    held = held_by(p->core, row, task);
+    held = job_amounts(p->core, row, task);
     return rights_over(p->core, p->job, of->job, &held, p->overshoot);
 }
 
@@ -139,7 +125,7 @@ static const struct job *job_of(const struct plan *p, uint32_t leaver)
 static void book_leaving(struct plan *p, uint32_t leaver, int sign)
 {
     const struct job *row = job_of(p, leaver);
-    const struct amounts amounts = held_by(p->core, row, p->leavers[leaver].task);
+    const struct amounts amounts = job_amounts(p->core, row, p->leavers[leaver].task);
 
     queues_book(&p->core->queues, &row->at, BOOK_LEAVING, &amounts, sign, p->core->now_us);
 }
@@ -148,7 +134,7 @@ bool plan_take(struct plan *p, uint32_t leaver)
 {
     struct leaver *l = &p->leavers[leaver];
     const struct job *row = job_of(p, leaver);
-    const struct amounts held = held_by(p->core, row, l->task);
+    const struct amounts held = job_amounts(p->core, row, l->task);
 
     if (!rights_over(p->core, p->job, p->jobs[l->of].job, &held, p->overshoot))
         return false;
@@ -179,18 +165,20 @@ void plan_retake(struct plan *p, uint32_t leaver)
 /* Could the task stay where it is? It is taken on trial. */
 static bool can_stay(struct core *core, const struct task *task, uint32_t index)
 {
-    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct holding h;
     struct need need;
 
     fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
-    if (nodes_free_mcpu(&core->nodes, task->node) < shape->cpu_mcpu ||
-        nodes_free_memory_bytes(&core->nodes, task->node) < shape->memory_bytes)
+    h = holding_on(&core->shapes.shapes[task->shape], nodes_class_of(&core->nodes, task->node),
+                   &need, task->gpu_mask);
+    if (nodes_free_mcpu(&core->nodes, task->node) < h.mcpu ||
+        nodes_free_memory_bytes(&core->nodes, task->node) < h.memory_bytes)
         return false;
-    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+    for (uint64_t left = h.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < need.mgpu ||
-            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < need.memory_bytes)
+        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < h.need.mgpu ||
+            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < h.need.memory_bytes)
             return false;
     }
     trial_take(core, task->node, task->shape, task->gpu_mask, index);
@@ -243,12 +231,4 @@ bool plan_admits(const struct plan *p, uint32_t *out_queue)
         return true;
     *out_queue = refusal.bound == BOUND_LEND ? QUEUE_ROOT : refusal.queue;
     return false;
-}
-
-bool plan_is_admitted(const struct plan *p)
-{
-    struct refusal refusal;
-
-    return places_are_admitted(p->core, p->job, p->places, p->place_count, HELD_IN_FUTURE,
-                               &refusal);
 }

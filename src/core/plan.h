@@ -74,12 +74,11 @@ bool plan_put_back(struct plan *p, uint32_t leaver);
  * *out_queue: whose bound it is if not. */
 bool plan_admits(const struct plan *p, uint32_t *out_queue);
 
-/* The same of the places: more than it asks is only a share of GPUs whose memory depends on the
- * node, or tasks beyond its minimum. */
-bool plan_is_admitted(const struct plan *p);
-
 /* The trial is undone; the books forget the chosen too, which stay chosen. */
 void plan_unbook(struct plan *p);
+
+/* Is there room with nobody chosen? If so the places are on trial, and in `places`. */
+bool plan_none(struct plan *p);
 
 /* The two ways to choose. On true the chosen are taken off, the places are on trial and in
  * `places`, with their layout; on false the trial and the books are as before. exact  every set of

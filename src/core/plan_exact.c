@@ -64,13 +64,22 @@ static struct set *list_sets(const struct plan *p, uint32_t *out_count)
     return sets;
 }
 
+/* What the trial's log took from `mark` on, as far as the queues of the job may hold it. */
 static bool note(struct plan *p, uint32_t mark, uint32_t layout)
 {
+    struct core *core = p->core;
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[p->job].gang];
+    struct refusal refusal;
+
     p->layout = layout;
     p->place_count = 0;
-    for (uint32_t i = mark; i < p->core->trial.count; i++)
-        vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
-    return plan_is_admitted(p);
+    if (!place_within_bounds(core, p->job, mark,
+                             core->shapes.layouts[gang->first_layout + layout].tasks_min,
+                             HELD_IN_FUTURE, &refusal))
+        return false;
+    for (uint32_t i = mark; i < core->trial.count; i++)
+        vec_push(p->places, p->place_count, p->place_cap, core->trial.log[i]);
+    return true;
 }
 
 /* Is the gang placed once these have left? Otherwise all is as before. */
@@ -99,6 +108,11 @@ static bool try_set(struct plan *p, uint32_t members)
     return false;
 }
 
+bool plan_none(struct plan *p)
+{
+    return try_set(p, 0);
+}
+
 /* Would there be room if all left, whatever the rights? If not, no set will do. */
 static bool could_help(struct plan *p)
 {
@@ -113,7 +127,7 @@ static bool could_help(struct plan *p)
         for (uint32_t i = 0; i < row->task_count; i++) {
             const struct task *task = job_task(p->core, row, i);
 
-            if (!task->left)
+            if (!task->left && !task->leaving)
                 trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
         }
     }

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "core/fit.h"
 #include "core/impl.h"
+#include "core/life.h"
 #include "core/place.h"
 #include "core/plan.h"
 
@@ -100,25 +101,40 @@ static int64_t at_least_0(int64_t amount)
 
 static void room_add(struct core *core, const struct task *task, struct room *room)
 {
-    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct holding holding;
     struct need need;
 
     fit_ever(core, task->shape, core->nodes.rows[task->node].class_id, &need);
-    room->mcpu += shape->cpu_mcpu;
-    room->memory_bytes += shape->memory_bytes;
-    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+    holding = holding_on(&core->shapes.shapes[task->shape],
+                         nodes_class_of(&core->nodes, task->node), &need, task->gpu_mask);
+    room->mcpu += holding.mcpu;
+    room->memory_bytes += holding.memory_bytes;
+    for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
         if (core->nodes.rows[task->node].lost_mask >> gpu & 1)
             continue;
-        room->gpu_mgpu[gpu] += need.mgpu;
-        room->gpu_bytes[gpu] += need.memory_bytes;
+        room->gpu_mgpu[gpu] += holding.need.mgpu;
+        room->gpu_bytes[gpu] += holding.need.memory_bytes;
     }
 }
 
-static bool room_fits(const struct shape *shape, const struct need *need, const struct room *room)
+static bool room_is_empty(const struct node_class *class, const struct room *room)
+{
+    uint32_t whole_free = 0;
+
+    for (uint32_t i = 0; i < room->gpus; i++)
+        whole_free += room->gpu_mgpu[i] == GPU_MGPU;
+    return state_is_empty(class, whole_free, room->mcpu, room->memory_bytes);
+}
+
+static bool room_fits(const struct shape *shape, const struct node_class *class,
+                      const struct need *need, const struct room *room)
 {
     uint32_t fitting = 0;
+
+    if (shape->exclusive)
+        return room_is_empty(class, room);
 
     if (at_least_0(room->mcpu) < shape->cpu_mcpu ||
         at_least_0(room->memory_bytes) < shape->memory_bytes)
@@ -168,7 +184,8 @@ static bool node_price(const struct near *n, uint32_t node, uint32_t shape_id,
             continue;
         last = v;
         room_add(p->core, &p->core->jobs.tasks[n->items[item].task], &room);
-        if (room_fits(&p->core->shapes.shapes[shape_id], &need, &room))
+        if (room_fits(&p->core->shapes.shapes[shape_id], nodes_class_of(&p->core->nodes, node),
+                      &need, &room))
             return true;
     }
     return false;
@@ -357,6 +374,22 @@ static bool place_all(struct near *n, const struct layout *layout)
     return true;
 }
 
+/* More than it asks for is only a share of GPUs whose memory depends on the node. */
+static bool places_are_admitted(const struct plan *p)
+{
+    struct amounts sum = {{0}};
+    struct refusal refusal;
+
+    for (uint32_t i = 0; i < p->place_count; i++) {
+        const struct amounts amounts = task_amounts(
+            p->core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return queues_admit(&p->core->queues, &p->core->jobs.rows[p->job].at, &sum, &p->core->capacity,
+                        HELD_IN_FUTURE, &refusal);
+}
+
 static bool try_layout(struct near *n, uint32_t layout)
 {
     struct plan *p = n->plan;
@@ -369,7 +402,7 @@ static bool try_layout(struct near *n, uint32_t layout)
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        plan_is_admitted(p)) {
+        places_are_admitted(p)) {
         put_back_unneeded(p);
         return true;
     }

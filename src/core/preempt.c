@@ -43,16 +43,39 @@ static void stop_chosen(const struct plan *p, struct decisions *out)
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);
     vec_push(core->claimants, core->claimant_count, core->claimant_cap, p->job);
-    job_note(core, p->job, out);
+    if (claimant->victims == 0 && claim_is_free(core, p->job) && claim_is_admitted(core, p->job))
+        claim_redeem(core, p->job, out); /* who leaves was not in its way after all */
+    else
+        job_note(core, p->job, out);
 }
 
-/* On trial: the victims still hold what they have. */
+/* Who was told to stop is as good as gone, unless it should have been long ago. */
+static void give_leaving(struct core *core)
+{
+    for (uint32_t a = 0; a < core->jobs.active_count; a++) {
+        const struct job *row = &core->jobs.rows[core->jobs.active[a]];
+
+        if (row->attended || (row->state != JOB_STOPPING && row->tasks_shrinking == 0))
+            continue;
+        for (uint32_t i = 0; i < row->task_count; i++) {
+            const struct task *task = job_task(core, row, i);
+
+            if (task->leaving && !task->left)
+                trial_give(core, task->node, task->shape, task->gpu_mask, i);
+        }
+    }
+}
+
+/* On trial: the victims still hold what they have. Perhaps it is enough to wait for those that
+ * leave anyway; then nobody more is told to, and the room is claimed. */
 static bool make_plan(struct plan *p)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
-    bool done = false;
+    bool done;
 
-    if (p->count > 0)
+    give_leaving(p->core);
+    done = trial_mark(&p->core->trial) > mark && plan_none(p);
+    if (!done && p->count > 0)
         done = p->count <= PLAN_EXACT_MAX ? plan_exact(p) : plan_near(p);
     trial_undo(p->core, mark);
     plan_unbook(p);

@@ -37,16 +37,18 @@ static void sum_tasks(const struct core *core, uint32_t node, bool claims, struc
     for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next) {
         const struct task *task = &core->jobs.tasks[t];
         const struct shape *shape = &core->shapes.shapes[task->shape];
+        struct holding holding;
         struct need need;
 
         if (task->claimed && !claims)
             continue;
         (void)need_on(shape, nodes_class_of(&core->nodes, node), &need);
-        sums->mcpu += shape->cpu_mcpu;
-        sums->memory_bytes += shape->memory_bytes;
-        for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
-            sums->gpu_mgpu[__builtin_ctzll(left)] += need.mgpu;
-            sums->gpu_bytes[__builtin_ctzll(left)] += need.memory_bytes;
+        holding = holding_on(shape, nodes_class_of(&core->nodes, node), &need, task->gpu_mask);
+        sums->mcpu += holding.mcpu;
+        sums->memory_bytes += holding.memory_bytes;
+        for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
+            sums->gpu_mgpu[__builtin_ctzll(left)] += holding.need.mgpu;
+            sums->gpu_bytes[__builtin_ctzll(left)] += holding.need.memory_bytes;
         }
     }
 }

@@ -66,6 +66,7 @@ static void digest_shape(struct digest *d, const struct shape *s)
     digest_u32(d, s->gpu_mgpu);
     digest_i64(d, s->gpu_memory_bytes);
     digest_u32(d, s->selector);
+    digest_u32(d, s->exclusive);
 }
 
 static bool same_selector(const struct selector *a, const struct selector *b)
@@ -79,7 +80,7 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 {
     return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes && a->gpus == b->gpus &&
            a->gpu_mgpu == b->gpu_mgpu && a->gpu_memory_bytes == b->gpu_memory_bytes &&
-           a->selector == b->selector;
+           a->selector == b->selector && a->exclusive == b->exclusive;
 }
 
 static uint64_t key_start(struct digest *d, enum kind kind)
@@ -300,6 +301,8 @@ int shape_check(const struct shape *shape, struct err *err)
         rc = range_check(err, "gpu_memory_bytes", shape->gpu_memory_bytes, MEMORY_BYTES_MAX);
     if (rc == 0 && shape->gpus == 0 && (shape->gpu_mgpu > 0 || shape->gpu_memory_bytes > 0))
         return err_set(err, -EINVAL, "gpus: is 0, but a share or memory of a GPU is asked for");
+    if (rc == 0 && shape->exclusive && shape_is_share(shape))
+        return err_set(err, -EINVAL, "exclusive: goes with whole GPUs, not with a part of one");
     return rc;
 }
 
@@ -343,6 +346,7 @@ void shape_walk(struct shape *shape, uint32_t selectors, struct tape *t)
     tape_u32(t, &shape->gpu_mgpu);
     tape_i64(t, &shape->gpu_memory_bytes);
     tape_row(t, &shape->selector, selectors, "selector of a shape");
+    tape_bool(t, &shape->exclusive);
     if (!tape_loads(t))
         return;
     if (shape_check(shape, &err) < 0)

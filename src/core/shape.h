@@ -27,6 +27,7 @@ struct shape {
     uint32_t gpu_mgpu;        /* of each GPU, 1..1000; 0 = by gpu_memory_bytes */
     int64_t gpu_memory_bytes; /* of each GPU; 0 = in proportion to gpu_mgpu */
     uint32_t selector;        /* which nodes may be used, SELECTOR_ANY = all */
+    bool exclusive;           /* its node is for it alone; whole GPUs only */
 };
 
 /* Which nodes a task may use: any of the models (none named = all) and all of the labels. */

@@ -103,6 +103,9 @@ static inline bool passes(const struct filter *least, const struct filter *f)
 
 static inline bool may_fit(const struct question *q, const struct change *c)
 {
+    if (q->shape.exclusive && !state_is_empty(&q->core->nodes.classes[c->class_id], c->whole_free,
+                                              c->cpu_free_mcpu, c->memory_free_bytes))
+        return false;
     return c->cpu_free_mcpu >= q->shape.cpu_mcpu && c->memory_free_bytes >= q->shape.memory_bytes &&
            c->largest_mgpu >= q->shape.gpu_mgpu && (!q->whole || c->whole_free >= q->shape.gpus);
 }

@@ -96,22 +96,24 @@ static bool account(struct core *core, const struct task *task)
     struct node *node = &core->nodes.rows[task->node];
     const struct node_class *class = &core->nodes.classes[node->class_id];
     const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct holding h;
     struct need need;
 
     if (!need_on(shape, class, &need) || mask_popcount(task->gpu_mask) != shape->gpus ||
         (task->gpu_mask & ~mask_first(class->gpu_count)) != 0)
         return false;
-    if (node->held_mcpu < shape->cpu_mcpu || node->held_memory_bytes < shape->memory_bytes)
+    h = holding_on(shape, class, &need, task->gpu_mask);
+    if (node->held_mcpu < h.mcpu || node->held_memory_bytes < h.memory_bytes)
         return false;
-    node->held_mcpu -= shape->cpu_mcpu;
-    node->held_memory_bytes -= shape->memory_bytes;
-    for (uint64_t left = task->gpu_mask; left != 0; left = mask_drop_lowest(left)) {
+    node->held_mcpu -= h.mcpu;
+    node->held_memory_bytes -= h.memory_bytes;
+    for (uint64_t left = h.gpus; left != 0; left = mask_drop_lowest(left)) {
         struct gpu_book *gpu = &core->nodes.gpus[node->gpu_first + mask_lowest(left)];
 
-        if (gpu->held_mgpu < (int32_t)need.mgpu || gpu->held_bytes < need.memory_bytes)
+        if (gpu->held_mgpu < (int32_t)h.need.mgpu || gpu->held_bytes < h.need.memory_bytes)
             return false;
-        gpu->held_mgpu -= (int32_t)need.mgpu;
-        gpu->held_bytes -= need.memory_bytes;
+        gpu->held_mgpu -= (int32_t)h.need.mgpu;
+        gpu->held_bytes -= h.need.memory_bytes;
     }
     return true;
 }

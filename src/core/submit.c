@@ -55,6 +55,20 @@ static int layout_check(const struct job_layout_spec *layout, struct err *err)
     return 0;
 }
 
+static int exclusive_check(const struct job_spec *spec, struct err *err)
+{
+    for (uint32_t i = 0; spec->exclusive && i < spec->layout_count; i++)
+        for (uint32_t g = 0; g < spec->layouts[i].group_count; g++) {
+            const struct group_spec *group = &spec->layouts[i].groups[g];
+
+            if (group->gpu_memory_bytes > 0 || (group->gpu_mgpu > 0 && group->gpu_mgpu < GPU_MGPU))
+                return err_set(err, -EINVAL,
+                               "job %llu: exclusive: goes with whole GPUs, not with a part of one",
+                               (unsigned long long)spec->id);
+        }
+    return 0;
+}
+
 static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     const unsigned long long id = spec->id;
@@ -275,6 +289,7 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
     rc = elastic_check(core, spec, err);
+    rc = rc < 0 ? rc : exclusive_check(spec, err);
     return rc < 0 ? rc : sums_check(core, spec, err);
 }
 
@@ -292,7 +307,7 @@ static uint32_t group_selector(struct core *core, const struct group_spec *group
     return shapes_selector(&core->shapes, &selector);
 }
 
-uint32_t group_shape(struct core *core, const struct group_spec *group)
+uint32_t group_shape(struct core *core, const struct group_spec *group, bool exclusive)
 {
     struct shape shape = {
         .cpu_mcpu = group->cpu_mcpu,
@@ -301,6 +316,7 @@ uint32_t group_shape(struct core *core, const struct group_spec *group)
         .gpu_mgpu = group->gpu_mgpu,
         .gpu_memory_bytes = group->gpu_memory_bytes,
         .selector = SELECTOR_ANY,
+        .exclusive = exclusive,
     };
 
     if (group->model_count > 0 || group->label_count > 0)
@@ -333,9 +349,10 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
         const struct job_layout_spec *layout = &spec->layouts[i];
 
         layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
-                                          layout->apart != 0, spec->tasks_min};
+                                          layout->apart != 0 || spec->exclusive, spec->tasks_min};
         for (uint32_t g = 0; g < layout->group_count; g++) {
-            *next = (struct group){group_shape(core, &layout->groups[g]), layout->groups[g].tasks};
+            *next = (struct group){group_shape(core, &layout->groups[g], spec->exclusive),
+                                   layout->groups[g].tasks};
             layouts[i].tasks_min += spec->tasks_min == 0 ? next->tasks : 0;
             next++;
         }

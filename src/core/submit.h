@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submit.h - checking and interning what a job asks for. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/standing.h"
@@ -16,4 +17,4 @@ int group_check(const struct group_spec *group, struct err *err);
 struct standing job_standing(struct core *core, uint32_t queue, uint32_t class_id, uint32_t user);
 
 /* The shape of one task of the group. */
-uint32_t group_shape(struct core *core, const struct group_spec *group);
+uint32_t group_shape(struct core *core, const struct group_spec *group, bool exclusive);

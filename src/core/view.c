@@ -261,6 +261,24 @@ bool core_queue_is_owed(const struct core *core, uint32_t queue)
     return false;
 }
 
+bool core_queue_is_class(const struct core *core, uint32_t queue)
+{
+    return core->queues.rows[queue].kind == QUEUE_OF_CLASS;
+}
+
+const char *core_queue_label(const struct core *core, uint32_t queue, const char **out_user)
+{
+    const struct queue *row = &core->queues.rows[queue];
+    uint32_t name = row->name;
+
+    *out_user = row->kind != QUEUE_CONFIGURED ? names_text(&core->names, row->name) : NULL;
+    if (row->kind == QUEUE_OF_USER)
+        name = core->queues.rows[row->parent].name;
+    else if (row->kind == QUEUE_OF_CLASS)
+        name = core->classes.rows[row->orderer].name;
+    return names_text(&core->names, name);
+}
+
 uint32_t core_pending_count(const struct core *core)
 {
     return core->jobs.pending;

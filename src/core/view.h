@@ -87,6 +87,10 @@ const char *core_queue_name(const struct core *core, uint32_t queue);
 /* Does a job wait in this queue, itself, with which it and all above it that share with others
  * would hold no more than they are entitled to? Of the last step; O(buckets with waiting jobs). */
 bool core_queue_is_owed(const struct core *core, uint32_t queue);
+/* Whose row of the queues it is: name of the queue, or of the class; *out_user NULL unless it is of
+ * one user of that. */
+const char *core_queue_label(const struct core *core, uint32_t queue, const char **out_user);
+bool core_queue_is_class(const struct core *core, uint32_t queue);
 
 uint32_t core_pending_count(const struct core *core);
 uint32_t core_running_count(const struct core *core);

@@ -6,6 +6,8 @@
 #include "sim/run.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -13,6 +15,7 @@
 #include "base/rng.h"
 #include "core/view.h"
 #include "sim/by_queue.h"
+#include "sim/explain_at.h"
 #include "sim/mix.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
@@ -335,10 +338,59 @@ static bool is_over(const struct run *run)
     return run->left == 0;
 }
 
+/* ---- explaining ---- */
+
+struct namer {
+    const struct run *run;
+    char number[24];
+};
+
+/* Its name in the trace, or else its number there. */
+static const char *job_name(void *arg, uint64_t job_id)
+{
+    struct namer *namer = arg;
+    const struct trace_job *row = namer->run->jobs[job_id - 1].row;
+
+    if (row->name[0] != '\0')
+        return row->name;
+    snprintf(namer->number, sizeof namer->number, "%" PRIu64, row->id);
+    return namer->number;
+}
+
+static int say_why(struct run *run, struct err *err)
+{
+    struct explain_at *at = run->options->explain;
+    struct namer namer = {.run = run};
+    const struct explain_names names = {job_name, &namer};
+    uint32_t job = 0;
+
+    while (job < run->workload.count && strcmp(job_name(&namer, (uint64_t)job + 1), at->job) != 0)
+        job++;
+    if (job == run->workload.count)
+        return err_set(err, -ENOENT,
+                       "--explain: job '%s': the trace has no job of this name or, where jobs have "
+                       "none, of this number",
+                       at->job);
+    return explain_now(at, &run->world, (uint64_t)job + 1, &names, err);
+}
+
+/* The next time at which something happens, or somebody asks. */
+static int64_t next_stop_us(struct run *run)
+{
+    const struct explain_at *at = run->options->explain;
+    const int64_t next = next_us(run);
+
+    if (at == NULL || at->at_us >= next)
+        return next;
+    return at->at_us > run->now_us ? at->at_us : run->now_us;
+}
+
 static int play(struct run *run, struct err *err)
 {
+    const struct explain_at *at = run->options->explain;
+
     while (!is_over(run)) {
-        int64_t to_us = next_us(run);
+        int64_t to_us = next_stop_us(run);
         int rc;
 
         if (to_us == TIME_NONE)
@@ -355,6 +407,8 @@ static int play(struct run *run, struct err *err)
         rc = rc < 0 ? rc : arrive(run, err);
         if (rc == 0 && run->options->workload.kind != WORKLOAD_FILL)
             rc = settle(run, err);
+        if (rc == 0 && at != NULL && run->now_us >= at->at_us && next_us(run) > at->at_us)
+            return say_why(run, err);
         if (rc < 0)
             return rc;
         if (run->options->progress != NULL)

@@ -13,6 +13,7 @@
 #include "sim/workload.h"
 #include "sim/world.h"
 
+struct explain_at;
 struct partition;
 struct protocol;
 
@@ -63,6 +64,7 @@ struct run_options {
     const struct rules_spec *rules;    /* queues, classes and rules, or NULL */
     struct by_queue *by_queue;         /* what is to be known of each queue, or NULL */
     const struct partition *partition; /* jobs stay on their queue's nodes, or NULL */
+    struct explain_at *explain;        /* stop at its time, and explain; or NULL */
     bool mix_from_trace;
     bool check_all;
     void (*progress)(void *arg, uint32_t done, uint32_t total); /* or NULL */

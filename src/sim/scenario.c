@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/view.h"
+#include "sim/explain_at.h"
 #include "sim/scenario_impl.h"
 
 #define SETTLE_STEPS_MAX 10000u /* of one instant; more is a core that never comes to rest */
@@ -329,6 +330,27 @@ static int64_t next_us(const struct sc *sc)
     return next == TIME_NONE || next > sc->now_us ? next : sc->now_us + 1;
 }
 
+const char *sc_job_name(void *arg, uint64_t job_id)
+{
+    return ((const struct sc *)arg)->scn->jobs[job_id - 1].name;
+}
+
+static int say_why(struct sc *sc, struct err *err)
+{
+    struct explain_at *at = sc->options->explain;
+    const struct explain_names names = {sc_job_name, sc};
+    uint32_t job = 0;
+    int rc;
+
+    while (job < sc->scn->job_count && strcmp(sc->scn->jobs[job].name, at->job) != 0)
+        job++;
+    if (job == sc->scn->job_count)
+        return err_set(err, -ENOENT, "--explain: job '%s': there is none of this name", at->job);
+    sc->now_us = at->at_us > sc->now_us ? at->at_us : sc->now_us;
+    rc = settle(sc, err);
+    return rc < 0 ? rc : explain_now(at, &sc->world, (uint64_t)job + 1, &names, err);
+}
+
 static int play(struct sc *sc, struct err *err)
 {
     for (;;) {
@@ -338,6 +360,8 @@ static int play(struct sc *sc, struct err *err)
         if (rc < 0)
             return rc;
         next = next_us(sc);
+        if (sc->options->explain != NULL && sc->options->explain->at_us < next)
+            return say_why(sc, err);
         if (next > sc->scn->until_us || sc->out->broken.overflow || sc->out->log.overflow)
             return 0;
         sc_judge(sc, next);

@@ -5,6 +5,7 @@
 
 #include "core/view.h"
 #include "sim/scenario_impl.h"
+#include "wire/explain_out.h"
 
 static bool holds(enum scn_compare compare, int64_t is, int64_t wanted)
 {
@@ -119,6 +120,27 @@ static enum job_state state_of(const struct sc *sc, uint32_t job, uint32_t *out_
     return *out_row == ROW_NONE ? JOB_FREE : core_job(sc->world.core, *out_row)->state;
 }
 
+/* Is the text in the reason, or in what `--explain` says of it, but for times? */
+static bool is_explained(const struct sc *sc, uint32_t row, const char *wanted)
+{
+    const struct core *core = sc->world.core;
+    const struct explain_names names = {sc_job_name, (void *)(uintptr_t)sc};
+    struct explanation e;
+    struct text text;
+    bool said;
+
+    if (strstr(reason_text(core_job_reason(core, row)), wanted) != NULL)
+        return true;
+    if (explain(core, core_job(core, row)->id, &e, NULL) < 0)
+        return false;
+    text_init(&text, 1 << 20);
+    explain_text(core, &e, NULL, &names, &text);
+    said = strstr(text_str(&text), wanted) != NULL;
+    text_done(&text);
+    explanation_done(&e);
+    return said;
+}
+
 static void judge_state(struct sc *sc, const struct scn_assert *a)
 {
     uint32_t row;
@@ -129,7 +151,7 @@ static void judge_state(struct sc *sc, const struct scn_assert *a)
     text_init(&text, 300);
     if (state != wanted)
         text_addf(&text, "is %s", row == ROW_NONE ? "not there" : job_state_text(state));
-    else if (a->text[0] && !strstr(reason_text(core_job_reason(sc->world.core, row)), a->text))
+    else if (a->text[0] && !is_explained(sc, row, a->text))
         text_addf(&text, "waits because: %s", reason_text(core_job_reason(sc->world.core, row)));
     if (text.used)
         fail(sc, a, text_str(&text));

@@ -112,6 +112,7 @@ uint32_t sc_task_gpus(const struct sc *sc, const struct sc_task *task);
 int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_t job,
              struct err *err);
 void sc_watch(struct sc *sc);
+const char *sc_job_name(void *arg, uint64_t job_id); /* arg: the sc */
 
 /* scenario_log.c */
 __attribute__((format(printf, 2, 3))) void sc_log(struct sc *sc, const char *fmt, ...);

@@ -136,6 +136,7 @@ static void format_job(struct json_out *json, const struct job_spec *job)
     json_key_u64(json, "tasks_min", job->tasks_min);
     json_key_bool(json, "service", job->service);
     json_key_bool(json, "held", job->held);
+    json_key_bool(json, "exclusive", job->exclusive);
     json_key_bool(json, "fixed", job->fixed);
     json_key_u64(json, "retries", job->retries);
     json_key_i64(json, "deadline_us", job->deadline_us);

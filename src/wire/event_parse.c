@@ -57,6 +57,7 @@ static const struct field job_fields[] = {
     U32("tasks_min", job.tasks_min),
     BOOL("service", job.service),
     BOOL("held", job.held),
+    BOOL("exclusive", job.exclusive),
     BOOL("fixed", job.fixed),
     U32("retries", job.retries),
     I64("deadline_us", job.deadline_us),

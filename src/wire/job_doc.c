@@ -11,7 +11,7 @@
 #include "wire/group_doc.h"
 #include "wire/rules_doc.h"
 
-enum { OWN_FIELDS = 17 };
+enum { OWN_FIELDS = 18 };
 
 struct job_text {
     struct group_text group; /* first: the offsets of group_fields hold */
@@ -30,6 +30,7 @@ static const struct field own_fields[OWN_FIELDS] = {
     {"min-tasks", FIELD_U32, NUMBER_WHOLE, false, AT(job.tasks_min), 1, JOB_TASKS_MAX},
     {"service", FIELD_BOOL, NUMBER_WHOLE, false, AT(job.service), 0, 0},
     {"hold", FIELD_BOOL, NUMBER_WHOLE, false, AT(job.held), 0, 0},
+    {"exclusive", FIELD_BOOL, NUMBER_WHOLE, false, AT(job.exclusive), 0, 0},
     {"preemptible", FIELD_BOOL, NUMBER_WHOLE, false, AT(preemptible), 0, 0},
     {"retries", FIELD_U32, NUMBER_WHOLE, false, AT(job.retries), 0, RETRIES_MAX},
     {"time-limit", FIELD_I64, NUMBER_DURATION, false, AT(job.limit_us), 1, DURATION_US_MAX},

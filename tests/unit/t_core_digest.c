@@ -124,6 +124,7 @@ static const struct field shape_fields[] = {
     FIELD(shape, gpus, IN),
     FIELD(shape, gpu_mgpu, IN),
     FIELD(shape, gpu_memory_bytes, IN),
+    FIELD(shape, exclusive, IN),
     FIELD(shape, selector, IN),
     END,
 };

@@ -95,7 +95,7 @@ static void a_job_whose_exit_was_not_heard_ends_as_it_was_told_to(void **state)
     (void)state;
     open_bed(&bed, &by_queue);
     heard = bed.core->orderers[0].state;
-    RUN_JOB(&bed, .id = 1, .gpus = 2, .queue = "9", .limit_us = 100 * SECOND);
+    RUN_JOB(&bed, .id = 1, .gpus = 2, .queue = "9", .limit_us = 100 * SECOND, .fixed = true);
     RUN_JOB(&bed, .id = 2, .gpus = 2, .queue = "8");
     RUN_JOB(&bed, .id = 3, .gpus = 4, .queue = "7");
     apply(&bed, cancelled(2));

@@ -292,7 +292,8 @@ static void a_claimed_gpu_is_not_counted_as_freed_by_its_other_tenant(void **sta
     bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_STOP, 1));
     SUBMIT(&bed, .id = 4, .gpus = 1, .mgpu = 300, .queue = "1");
-    bed_step(&bed); /* with job 2 gone, 0.7 of job 1 and 0.5 claimed would still be too much */
+    bed_step(&bed); /* of what job 1 leaves, 0.5 is claimed and 0.2 is too little: 2 goes too */
+    assert_non_null(bed_find(&bed, DECISION_STOP, 2));
     bed_end(&bed, 1, 143);
     bed_step(&bed);
     assert_non_null(bed_find(&bed, DECISION_START, 3));

@@ -33,7 +33,8 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
         "\"user\":\"\",\"name\":\"x\",\"class\":\"low\",\"layouts\":[{\"slowdown_ppm\":1000000,"
         "\"apart\":0,"
         "\"groups\":[" GROUP "," GROUP "]},{\"slowdown_ppm\":1200000,\"apart\":1,\"groups\":[" GROUP
-        "]}],\"tasks_min\":2,\"service\":true,\"held\":false,\"fixed\":true,\"retries\":2,"
+        "]}],\"tasks_min\":2,\"service\":true,\"held\":false,"
+        "\"exclusive\":true,\"fixed\":true,\"retries\":2,"
         "\"deadline_us\":3,\"limit_us\":5,\"grace_us\":-1,\"min_run_us\":6,\"array\":\"s\","
         "\"array_limit\":4,\"after\":[{\"job_id\":3,\"end\":\"failed\"},"
         "{\"job_id\":4,\"end\":\"ok\"}],\"remaining_us\":-1}\n",
@@ -102,7 +103,7 @@ static void parsed_events_hold_the_values(void **state)
     assert_int_equal(event.job.layouts[0].group_count, 2);
     assert_int_equal(event.job.layouts[0].groups[1].model_count, 2);
     assert_string_equal(event.job.layouts[0].groups[1].labels[0], "k=v");
-    assert_true(event.job.service && event.job.fixed && !event.job.held);
+    assert_true(event.job.service && event.job.fixed && event.job.exclusive && !event.job.held);
     assert_true(event.job.after_count == 2 && event.job.after[0].end == AFTER_FAILED);
     WORKS(event_parse("e", 1, lines[EVENT_CONFIG_CHANGED], strlen(lines[EVENT_CONFIG_CHANGED]),
                       &arena, &event, &err));

@@ -104,10 +104,11 @@ static void wrong_fields_are_named(void **state)
     (void)state;
     fails("name: a\ngroups:\n  - gpus: 1\n  - gpus: -3\n",
           "jobs.yaml:4: groups[1].gpus: must be 0 to 64, is -3");
-    fails("gpu: 1\n", "jobs.yaml:1: gpu: unknown field, known are name, queue, user, class, "
-                      "min-tasks, service, hold, preemptible, retries, time-limit, deadline, "
-                      "grace, min-run, array, array-limit, after, groups, tasks, gpus, gpu-share, "
-                      "gpu-memory, cpus, memory, models, labels");
+    fails("gpu: 1\n",
+          "jobs.yaml:1: gpu: unknown field, known are name, queue, user, class, "
+          "min-tasks, service, hold, exclusive, preemptible, retries, time-limit, "
+          "deadline, grace, min-run, array, array-limit, after, groups, tasks, gpus, gpu-share, "
+          "gpu-memory, cpus, memory, models, labels");
     fails("gpus: 1\ngroups: [{gpus: 1}]\n",
           "jobs.yaml:1: gpus: must stand inside the groups when there are groups");
     fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.c - why a job waits, where it stands, and what would start it. */
+#include "core/explain.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "core/core.h"
+#include "core/impl.h"
+#include "core/life.h"
+#include "core/nearest.h"
+#include "core/place.h"
+
+/* ---- room ---- */
+
+/* How many tasks of the group find room, taken on trial. Of a layout whose tasks stay apart, as
+ * many as there are nodes with room for one, at most. */
+static uint32_t tasks_that_fit(struct core *core, const struct group *group, bool apart)
+{
+    uint32_t tasks = 0;
+    struct obstacles nodes;
+
+    if (apart) {
+        obstacles_find(core, group->shape, &nodes);
+        tasks = nodes.fitting < group->tasks ? nodes.fitting : group->tasks;
+        obstacles_done(&nodes);
+        return tasks;
+    }
+    while (tasks < group->tasks && place_task(core, group->shape, tasks))
+        tasks++;
+    return tasks;
+}
+
+/* Which group of the first layout is short, and how many tasks find room in all. */
+static void look_for_room(struct core *core, struct explanation *e)
+{
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[e->job].gang];
+    const struct layout layout = core->shapes.layouts[gang->first_layout];
+    const uint32_t mark = trial_mark(&core->trial);
+    bool short_of = false;
+
+    e->groups = layout.group_count;
+    for (uint32_t g = 0; g < layout.group_count; g++) {
+        const struct group group = core->shapes.groups[layout.first_group + g];
+        const uint32_t fit = tasks_that_fit(core, &group, layout.apart);
+
+        e->tasks += group.tasks;
+        e->tasks_fit += fit;
+        if (fit < group.tasks && !short_of)
+            e->group = g;
+        short_of = short_of || fit < group.tasks;
+    }
+    trial_undo(core, mark);
+    obstacles_find(core, core->shapes.groups[layout.first_group + e->group].shape, &e->obstacles);
+}
+
+/* ---- bounds ---- */
+
+static int64_t held_now(const struct queue *queue, enum resource r)
+{
+    return queue->used.of[r] + queue->claimed.of[r];
+}
+
+static void look_for_bound(const struct core *core, struct explanation *e)
+{
+    const struct job *job = &core->jobs.rows[e->job];
+    const struct amounts *asks = &core->shapes.gangs[job->gang].asks;
+    struct explain_bound *b = &e->bound;
+    const struct queue *queue;
+    enum resource r;
+
+    e->bound_queue = core->pending.buckets[job->bucket].bound;
+    if (e->bound_queue == QUEUE_NONE ||
+        queues_admit(&core->queues, &job->at, asks, &core->capacity, HELD_NOW, &b->refusal))
+        return;
+    r = b->refusal.resource;
+    e->bound_queue = b->refusal.queue;
+    queue = &core->queues.rows[b->refusal.bound == BOUND_LEND ? QUEUE_ROOT : b->refusal.queue];
+    b->held = held_now(queue, r);
+    b->asked = asks->of[r];
+    b->limit = queue->limit.of[r];
+    if (b->refusal.bound == BOUND_BORROW)
+        b->limit = amount_sum(queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
+                              queue->borrow.of[r]);
+    else if (b->refusal.bound == BOUND_LEND)
+        b->limit = core->capacity.of[r];
+}
+
+/* ---- other jobs ---- */
+
+static void name_other(struct explanation *e, uint64_t job_id, enum after_end end)
+{
+    if (e->named < EXPLAIN_OTHERS_MAX) {
+        e->others[e->named] = job_id;
+        e->other_end[e->named++] = end;
+    }
+    e->other_count++;
+}
+
+static void look_for_after(const struct core *core, struct explanation *e)
+{
+    for (uint32_t i = 0; i < core->gate.edge_count; i++)
+        if (core->gate.edges[i].job == e->job)
+            name_other(e, core->gate.edges[i].on, core->gate.edges[i].end);
+}
+
+static void look_for_victims(const struct core *core, struct explanation *e)
+{
+    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
+        const struct job *row = &core->jobs.rows[core->jobs.active[i]];
+
+        if (row->claimant != e->job_id || row->state != JOB_STOPPING)
+            continue;
+        name_other(e, row->id, AFTER_ANY);
+        if (row->stop_us + job_grace_us(core, row) > e->killed_us)
+            e->killed_us = row->stop_us + job_grace_us(core, row);
+    }
+}
+
+static void look_for_array(const struct core *core, struct explanation *e)
+{
+    const uint32_t array = core->jobs.rows[e->job].array;
+
+    e->array_limit = core->gate.arrays[array].limit;
+    for (uint32_t job = 0; job < core->jobs.count; job++)
+        if (core->jobs.rows[job].state != JOB_FREE && core->jobs.rows[job].array == array &&
+            core->jobs.rows[job].let_in)
+            name_other(e, core->jobs.rows[job].id, AFTER_ANY);
+}
+
+/* ---- all of it ---- */
+
+static void look(struct core *core, struct explanation *e)
+{
+    switch (e->reason) {
+    case REASON_HELD:
+        break;
+    case REASON_AFTER:
+        look_for_after(core, e);
+        break;
+    case REASON_ARRAY:
+        look_for_array(core, e);
+        break;
+    case REASON_VICTIMS:
+        look_for_victims(core, e);
+        break;
+    default:
+        if (core->jobs.rows[e->job].queued)
+            look_for_bound(core, e);
+        look_for_room(core, e);
+        break;
+    }
+}
+
+/* In line a reason is the bucket's; who stands behind its first job waits for the same. */
+static enum reason reason_of(const struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+    enum reason reason = core_job_reason(core, job);
+
+    if (row->state == JOB_PENDING && row->victims > 0)
+        reason = REASON_VICTIMS;
+    return reason;
+}
+
+static void explain_waiting(const struct core *core, struct core *scratch, struct explanation *e)
+{
+    e->reason = reason_of(scratch, e->job);
+    look(scratch, e);
+    e->tries = nearest_remedy(core, scratch, e, &e->remedy);
+    position_count(scratch, e->job, &e->position);
+}
+
+int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err)
+{
+    const uint32_t job = jobs_find(&core->jobs, job_id);
+    struct decisions decisions;
+    struct core *scratch;
+
+    if (job == ROW_NONE)
+        return err_set(err, -ENOENT, "job %llu: unknown, or over", (unsigned long long)job_id);
+    *out = (struct explanation){
+        .job_id = job_id,
+        .job = job,
+        .now_us = core->now_us,
+        .state = core->jobs.rows[job].state,
+        .bound_queue = QUEUE_NONE,
+    };
+    if (out->state != JOB_PENDING)
+        return 0;
+    scratch = core_clone(core);
+    decisions_init(&decisions);
+    core_step(scratch, core->now_us, &decisions);
+    decisions_done(&decisions);
+    out->rejected = jobs_find(&scratch->jobs, job_id) != job;
+    if (out->rejected)
+        out->reason = core->jobs.rows[job].reason;
+    else if (scratch->jobs.rows[job].state != JOB_PENDING)
+        out->starts = true;
+    else
+        explain_waiting(core, scratch, out);
+    core_free(scratch);
+    return 0;
+}
+
+void explanation_done(struct explanation *e)
+{
+    obstacles_done(&e->obstacles);
+    memset(e, 0, sizeof *e);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain.h - why a job waits, where it stands, and what would start it.
+ *
+ * For a job that waits for room or for a bound: of its first layout (the one it wants most), the
+ * group of tasks that is hardest to place. When it is expected to start is forward.h's to say. */
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/event.h"
+#include "core/obstacles.h"
+#include "core/position.h"
+#include "core/queues.h"
+#include "core/remedy.h"
+
+struct core;
+struct err;
+
+#define EXPLAIN_OTHERS_MAX 8u /* jobs that are named */
+
+/* A bound of a queue; amounts are of refusal.resource. */
+struct explain_bound {
+    struct refusal refusal; /* bound BOUND_NONE: none, or one that only shows on a node */
+    int64_t limit;          /* LEND: what there is for others than who keeps it back */
+    int64_t held, asked;
+};
+
+struct explanation {
+    uint64_t job_id;
+    uint32_t job; /* row */
+    int64_t now_us;
+    enum job_state state; /* PENDING, or nothing else is known */
+    bool starts;          /* it does not wait: the next step starts it */
+    bool rejected;        /* the next step rejects it, for `reason` */
+    enum reason reason;
+
+    /* in line, and it lacks room or is held back by a bound */
+    uint32_t group, groups; /* which of its groups the obstacles are about, and how many it has */
+    uint32_t tasks,
+        tasks_fit; /* of the whole gang; how many of them fit now, one after the other */
+    struct obstacles obstacles;
+    struct explain_bound bound;
+    uint32_t bound_queue; /* row of the queue that holds it back, QUEUE_NONE */
+
+    /* jobs that it waits for: to end (AFTER), to leave (VICTIMS), to make room (ARRAY) */
+    uint64_t others[EXPLAIN_OTHERS_MAX]; /* [named] */
+    uint32_t other_count, named;
+    enum after_end other_end[EXPLAIN_OTHERS_MAX]; /* AFTER */
+    uint32_t array_limit;                         /* ARRAY */
+    int64_t killed_us; /* VICTIMS: when the last of them is killed at the latest */
+
+    struct position position;
+    struct remedy remedy; /* the nearest single one */
+    uint32_t tries;       /* candidates that were tried for that */
+};
+
+/* 0, or -ENOENT: no such job. The core is only read. Cost: see above each header; in all at most
+ * NEAREST_TRIES_MAX + 1 clones and steps, and O(nodes * GPUs + jobs log jobs). */
+int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err);
+void explanation_done(struct explanation *e);

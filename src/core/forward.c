@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* forward.c - when waiting jobs are expected to start. */
+#include "core/forward.h"
+
+#include <string.h>
+
+#include "base/heap.h"
+#include "base/mem.h"
+#include "core/core.h"
+#include "core/impl.h"
+#include "core/rehearse.h"
+
+struct run {
+    const struct core *core; /* as things stand: what is known of run times */
+    struct rehearsal rehearsal;
+    struct forward *out;
+    struct heap ends; /* running jobs by when they are expected to end */
+    uint32_t waiting; /* jobs that have not started */
+};
+
+/* Rows are those of the core: no job arrives, so none gets the row of another one. What ends in the
+ * clone teaches nobody: that would be to learn from one's own guesses. */
+static void expect_end(struct run *run, uint32_t job)
+{
+    const struct core *clone = run->rehearsal.core;
+    const struct job *row = &clone->jobs.rows[job];
+    int64_t left_us = core_expected_us(run->core, job) - job_attained_us(row, clone->now_us);
+
+    if (row->state != JOB_RUNNING || heap_contains(&run->ends, job))
+        return; /* it grows */
+    left_us = left_us > 0 ? left_us : 0;
+    heap_push(&run->ends, left_us < TIME_US_MAX ? clone->now_us + left_us : TIME_NONE - 1,
+              row->sequence, job);
+}
+
+static void started(void *arg, uint32_t job)
+{
+    struct run *run = arg;
+
+    if (run->core->jobs.rows[job].state == JOB_PENDING && run->out->start_us[job] == TIME_NONE) {
+        run->out->start_us[job] = run->rehearsal.core->now_us;
+        run->waiting--;
+    }
+    expect_end(run, job);
+}
+
+static void stopped(void *arg, uint32_t job)
+{
+    struct run *run = arg;
+
+    heap_remove(&run->ends, job);
+}
+
+static void end_all_until(struct run *run, int64_t now_us)
+{
+    struct heap_item item;
+
+    while (heap_peek(&run->ends, &item) && item.key <= now_us) {
+        heap_pop(&run->ends, &item);
+        rehearse_end(&run->rehearsal, item.id, 0);
+    }
+}
+
+static int64_t next_us(const struct run *run)
+{
+    int64_t next = core_next_wake_us(run->rehearsal.core);
+    struct heap_item item;
+
+    if (heap_peek(&run->ends, &item) && item.key < next)
+        next = item.key;
+    if (next > TIME_US_MAX)
+        return TIME_NONE;
+    return next > run->out->end_us ? next : run->out->end_us + 1;
+}
+
+static bool knows_enough(const struct run *run, uint64_t until_job)
+{
+    const uint32_t row = until_job != JOB_NONE ? jobs_find(&run->core->jobs, until_job) : ROW_NONE;
+
+    return run->waiting == 0 || (row != ROW_NONE && run->out->start_us[row] != TIME_NONE);
+}
+
+static void play(struct run *run, const struct forward_limits *limits)
+{
+    const uint32_t instants = limits->instants > 0 ? limits->instants : FORWARD_INSTANTS_MAX;
+
+    rehearse_arrive(&run->rehearsal);
+    for (uint32_t i = 0; i < run->core->jobs.active_count; i++) {
+        const uint32_t job = run->core->jobs.active[i];
+
+        if (run->core->jobs.rows[job].state == JOB_RUNNING)
+            expect_end(run, job);
+    }
+    rehearse_step(&run->rehearsal, run->out->end_us);
+    for (uint32_t i = 0; i < instants && !knows_enough(run, limits->until_job); i++) {
+        const int64_t next = next_us(run);
+
+        if (next == TIME_NONE) {
+            run->out->whole = true;
+            return;
+        }
+        run->out->end_us = next;
+        end_all_until(run, next);
+        rehearse_step(&run->rehearsal, next);
+    }
+}
+
+void forward_run(const struct core *core, const struct forward_limits *limits, struct forward *out)
+{
+    struct run run = {.core = core, .out = out, .waiting = core->jobs.pending};
+
+    *out =
+        (struct forward){.at_us = core->now_us, .end_us = core->now_us, .count = core->jobs.count};
+    out->start_us = mem_alloc(out->count, sizeof *out->start_us);
+    for (uint32_t i = 0; i < out->count; i++)
+        out->start_us[i] = TIME_NONE;
+    heap_init(&run.ends);
+    rehearse_open(&run.rehearsal, core);
+    run.rehearsal.started = started;
+    run.rehearsal.stopped = stopped;
+    run.rehearsal.arg = &run;
+    play(&run, limits);
+    rehearse_close(&run.rehearsal);
+    heap_done(&run.ends);
+}
+
+void forward_done(struct forward *f)
+{
+    mem_free(f->start_us);
+    memset(f, 0, sizeof *f);
+}

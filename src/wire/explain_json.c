@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain_json.c - an explanation as a JSON object: amounts as integers in the units of the core.
+ */
+#include "core/view.h"
+#include "wire/explain_out.h"
+#include "wire/json_out.h"
+
+static void write_obstacles(const struct core *core, const struct obstacles *o,
+                            struct json_out *json)
+{
+    json_key_u64(json, "nodes", o->nodes);
+    json_key_u64(json, "nodes_fitting", o->fitting);
+    json_key(json, "obstacles");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < o->count; i++) {
+        const struct obstacle *item = &o->items[i];
+
+        json_object_begin(json);
+        json_key_u64(json, "nodes", item->nodes);
+        json_key_string(json, "kind", explain_obstacle_text(item->kind));
+        if (item->kind == OBSTACLE_LABEL)
+            json_key_string(json, "label", core_name(core, item->what));
+        if (item->kind == OBSTACLE_OUT)
+            json_key_string(json, "why", explain_out_text(item->what));
+        if (item->kind == OBSTACLE_SMALL || item->kind == OBSTACLE_BUSY)
+            json_key_string(json, "short_of", explain_shortage_text((enum shortage)item->what));
+        if (item->asked > 0) {
+            json_key_i64(json, "asked", item->asked);
+            json_key_i64(json, "most", item->most);
+        }
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
+static void write_whose(const struct core *core, uint32_t queue, struct json_out *json)
+{
+    const char *user, *name = core_queue_label(core, queue, &user);
+
+    json_key_string(json, core_queue_is_class(core, queue) ? "class" : "queue", name);
+    if (user != NULL)
+        json_key_string(json, "user", user);
+}
+
+static void write_bound(const struct core *core, const struct explanation *e, struct json_out *json)
+{
+    if (e->bound_queue == QUEUE_NONE)
+        return;
+    json_key(json, "bound");
+    json_object_begin(json);
+    write_whose(core, e->bound_queue, json);
+    if (e->bound.refusal.bound != BOUND_NONE) {
+        json_key_string(json, "resource", explain_resource_text(e->bound.refusal.resource));
+        json_key_i64(json, "limit", e->bound.limit);
+        json_key_i64(json, "held", e->bound.held);
+        json_key_i64(json, "asked", e->bound.asked);
+    }
+    json_object_end(json);
+}
+
+static void write_others(const struct explanation *e, const struct explain_names *names,
+                         struct json_out *json)
+{
+    if (e->other_count == 0)
+        return;
+    json_key(json, "jobs");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < e->named; i++)
+        json_string(json, names->job(names->arg, e->others[i]));
+    json_array_end(json);
+    json_key_u64(json, "job_count", e->other_count);
+    if (e->reason == REASON_VICTIMS)
+        json_key_i64(json, "killed_us", e->killed_us);
+    if (e->reason == REASON_ARRAY)
+        json_key_u64(json, "array_limit", e->array_limit);
+}
+
+static void write_position(const struct position *p, struct json_out *json)
+{
+    if (!p->known)
+        return;
+    json_key(json, "position");
+    json_object_begin(json);
+    json_key_u64(json, "before", p->before);
+    json_key_u64(json, "before_in_queue", p->in_queue);
+    json_key_bool(json, "more", p->more);
+    json_object_end(json);
+}
+
+static void write_start(const struct explanation *e, const struct forward *forward,
+                        struct json_out *json)
+{
+    if (forward->start_us[e->job] != TIME_NONE) {
+        json_key_i64(json, "expected_start_us", forward->start_us[e->job]);
+        return;
+    }
+    json_key_null(json, "expected_start_us");
+    if (!forward->whole)
+        json_key_i64(json, "not_before_us", forward->end_us);
+}
+
+static void write_remedy(const struct core *core, const struct explanation *e,
+                         const struct explain_names *names, struct json_out *json)
+{
+    static const char *const words[] = {"none",  "release", "less",  "tasks", "models",
+                                        "label", "limit",   "class", "node",  "job_ends"};
+    const struct remedy *r = &e->remedy;
+    const bool amounts =
+        r->type == REMEDY_LESS || r->type == REMEDY_TASKS || r->type == REMEDY_LIMIT;
+
+    json_key(json, "nearest_change");
+    json_object_begin(json);
+    json_key_string(json, "change", words[r->type]);
+    if (r->type == REMEDY_LESS)
+        json_key_string(json, "of", explain_shortage_text(r->what));
+    if (r->type == REMEDY_LIMIT) {
+        write_whose(core, r->refusal.queue, json);
+        json_key_string(json, "resource", explain_resource_text(r->refusal.resource));
+    }
+    if (amounts) {
+        json_key_i64(json, "from", r->from);
+        json_key_i64(json, "to", r->to);
+    }
+    if (r->type == REMEDY_LABEL || r->type == REMEDY_CLASS || r->type == REMEDY_NODE)
+        json_key_string(json, "name", core_name(core, r->name));
+    if (r->type == REMEDY_JOB_ENDS)
+        json_key_string(json, "job", names->job(names->arg, r->job_id));
+    json_key_u64(json, "tried", e->tries);
+    json_object_end(json);
+}
+
+void explain_json(const struct core *core, const struct explanation *e,
+                  const struct forward *forward, const struct explain_names *names,
+                  struct json_out *json)
+{
+    const bool waits = e->state == JOB_PENDING && !e->starts && !e->rejected;
+
+    json_object_begin(json);
+    json_key_string(json, "job", names->job(names->arg, e->job_id));
+    json_key_i64(json, "now_us", e->now_us);
+    json_key_string(json, "state", job_state_text(e->state));
+    json_key_bool(json, "starts_next_step", e->starts);
+    if (waits || e->rejected)
+        json_key_string(json, "reason", reason_text(e->reason));
+    if (waits) {
+        write_others(e, names, json);
+        write_bound(core, e, json);
+        if (e->tasks > 0) {
+            write_obstacles(core, &e->obstacles, json);
+            json_key_u64(json, "tasks", e->tasks);
+            json_key_u64(json, "tasks_fit", e->tasks_fit);
+        }
+        write_position(&e->position, json);
+        if (forward != NULL)
+            write_start(e, forward, json);
+        write_remedy(core, e, names, json);
+    }
+    json_object_end(json);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* explain_out.h - an explanation (core/explain.h) for people, and as JSON. */
+#pragma once
+#include "core/explain.h"
+#include "core/forward.h"
+
+struct core;
+struct json_out;
+struct text;
+
+/* What jobs are called, by id: a name that is valid until the next one is asked for. */
+struct explain_names {
+    const char *(*job)(void *arg, uint64_t job_id);
+    void *arg;
+};
+
+/* core: the one that was explained, unchanged since. forward: a run of it, or NULL. Sentences, a
+ * line each, with a newline at each end. */
+void explain_text(const struct core *core, const struct explanation *e,
+                  const struct forward *forward, const struct explain_names *names,
+                  struct text *out);
+
+/* The same as one object. */
+void explain_json(const struct core *core, const struct explanation *e,
+                  const struct forward *forward, const struct explain_names *names,
+                  struct json_out *json);
+
+/* Words that both use. */
+const char *explain_obstacle_text(enum obstacle_kind kind);
+const char *explain_shortage_text(enum shortage what);
+const char *explain_resource_text(enum resource resource);
+const char *explain_remedy_text(enum remedy_type type);
+const char *explain_out_text(uint32_t out_bit);
