@@ -166,6 +166,7 @@ struct task {
     bool shrinking;  /* it was told to stop while the job goes on */
     bool claimed;    /* not running: room kept for a waiting job, see claim.h */
     bool leaving;    /* it was told to stop, alone or with the job */
-    uint32_t missed; /* listings of its node that did not have it, since one that had */
+    uint32_t missed;   /* listings of its node that did not have it, since one that had */
+    int64_t missed_us; /* when the last of these was heard, 0 = missed is 0 */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

@@ -14,13 +14,20 @@
 #include "core/impl.h"
 #include "core/life.h"
 
-/* So far nobody has seen them. Claims are plans, of which a node knows nothing. */
+/* So far nobody has seen them. Claims are plans, of which a node knows nothing. What is on its way
+ * is missed once at one time, for the same listing may be heard twice. */
 static void expect_all(struct core *core, uint32_t node)
 {
-    uint32_t task = core->nodes.rows[node].first_task;
+    uint32_t at = core->nodes.rows[node].first_task;
 
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
-        core->jobs.tasks[task].missed += !core->jobs.tasks[task].claimed;
+    for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next) {
+        struct task *task = &core->jobs.tasks[at];
+
+        if (task->claimed || (task->missed > 0 && task->missed_us == core->now_us))
+            continue;
+        task->missed++;
+        task->missed_us = core->now_us;
+    }
 }
 
 /* The task of ours that is listed; ROW_NONE if it is not ours, of an earlier run, or elsewhere. */
@@ -46,11 +53,10 @@ static bool see(struct core *core, uint32_t node, const struct listed_task *list
     const uint32_t at = find_listed(core, node, listed);
     struct task *task = at != ROW_NONE ? &core->jobs.tasks[at] : NULL;
 
-    if (task == NULL) {
-        core->drift.stray++;
+    if (task == NULL)
         return false;
-    }
     task->missed = 0;
+    task->missed_us = 0;
     if (!task->started) {
         core->drift.started++;
         job_task_started(core, task->job, listed->task);
@@ -92,19 +98,30 @@ static void give_up_missing(struct core *core, uint32_t node)
     }
 }
 
+/* A stray that was there the last time is counted already. */
+static void note_strays(struct core *core, uint32_t node, uint32_t strays)
+{
+    struct node *row = &core->nodes.rows[node];
+
+    if (strays > row->strays)
+        core->drift.stray += strays - row->strays;
+    row->strays = strays;
+    if (strays == 0)
+        node_is_clean(core, node);
+}
+
 int fact_node_listed(struct core *core, const struct event *event, struct err *err)
 {
     uint32_t node;
-    bool clean = true;
+    uint32_t strays = 0;
     const int rc = node_find(core, event->listed.node, &node, err);
 
     if (rc < 0)
         return rc;
     expect_all(core, node);
     for (uint32_t i = 0; i < event->listed.count; i++)
-        clean = see(core, node, &event->listed.tasks[i]) && clean;
+        strays += !see(core, node, &event->listed.tasks[i]);
     give_up_missing(core, node);
-    if (clean)
-        node_is_clean(core, node);
+    note_strays(core, node, strays);
     return 0;
 }

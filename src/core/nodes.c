@@ -247,6 +247,7 @@ static void health_walk(struct node *row, struct tape *t)
     tape_bool(t, &row->silent);
     tape_bool(t, &row->lost);
     tape_bool(t, &row->unlisted);
+    tape_u32(t, &row->strays);
     tape_i64_in(t, &row->silent_since_us, 0, TIME_US_MAX, "since when a node is silent");
     tape_i64_in(t, &row->flaps_until_us, 0, TIME_US_MAX * 2, "until when a node is to be calm");
     for (uint32_t i = 0; i < FLAP_SILENCES - 1; i++)

@@ -73,24 +73,11 @@ void oracle_claims(const struct oracle *o, uint32_t node, struct m_sum *out)
             struct m_need need;
 
             if (task->node != oracle_node_row(o, node) ||
-                !model_need(model_group(job, t), &o->model.nodes[node].spec, &need))
+                !model_need(job, t, &o->model.nodes[node].spec, &need))
                 continue;
             m_sum_add(out, &need, task->gpu_mask, 1);
         }
     }
-}
-
-bool oracle_others_claim(const struct oracle *o, uint64_t id)
-{
-    for (uint32_t i = 0; i < o->model.job_count; i++) {
-        const uint32_t row = o->model.jobs[i].state == M_WAITS && i + 1 != id
-                                 ? core_find_job(o->world->core, (uint64_t)i + 1)
-                                 : ROW_NONE;
-
-        if (row != ROW_NONE && core_job(o->world->core, row)->task_first != ROW_NONE)
-            return true;
-    }
-    return false;
 }
 
 static void check_node(struct oracle *o, uint32_t node)
@@ -108,7 +95,6 @@ static void check_node(struct oracle *o, uint32_t node)
     row = &core->nodes.rows[at];
     model_sum(&o->model, node, true, &held);
     oracle_claims(o, node, &claims);
-    model_quarantine(&o->model, node, row->lost_mask);
     if (row->lost_mask != o->model.nodes[node].lost_mask)
         broken(o, "books", "node %s: other GPUs are lost", name);
     if (row->held_mcpu != held.mcpu + claims.mcpu ||
@@ -138,7 +124,7 @@ static void check_claim_whole(const struct oracle *o, const struct m_job *job)
 {
     const struct core *core = o->world->core;
     const struct job *row = core_job(core, core_find_job(core, ID(o, job)));
-    const uint32_t all = model_tasks(job), least = job->spec.tasks_min > 0 ? 1 : all;
+    const uint32_t all = model_tasks(job), least = model_tasks_min(job);
 
     if (row->task_first != ROW_NONE && (row->task_count > all || row->task_count < least))
         broken(o, "claims", "job %llu: room is kept for %u of its %u tasks", ID(o, job),

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/bits.h"
-#include "core/view.h"
 #include "soak/oracle.h"
 
 typedef unsigned long long ull;
@@ -58,7 +57,7 @@ static void check_task_place(const struct oracle *o, const struct m_job *job,
 
     check_node_use(o, start, place, node);
     if (!model_admits(group, &o->model.nodes[node].spec) ||
-        !model_need(group, &o->model.nodes[node].spec, &need) ||
+        !model_need(job, place->task, &o->model.nodes[node].spec, &need) ||
         mask_popcount(place->gpu_mask) != group->gpus)
         broken(o, "place", "job %llu: task %u cannot be on %s", (ull)start->job_id, place->task,
                place->node_name);
@@ -68,20 +67,22 @@ static void check_task_place(const struct oracle *o, const struct m_job *job,
 static void check_whole(const struct oracle *o, const struct m_job *job, const struct decisions *d,
                         const struct decision *start)
 {
-    const uint32_t all = model_tasks(job), least = job->spec.tasks_min;
+    const uint32_t all = model_tasks(job);
     uint64_t seen[JOB_TASKS_MAX / 64] = {0};
-    uint32_t count = start->place_count;
 
-    for (uint32_t t = 0; job->state == M_HOLDS && t < job->task_count; t++)
-        count += !job->tasks[t].left;
-    if (count > all || (job->state == M_WAITS && count < (least > 0 && least < all ? least : all)))
-        broken(o, "gang", "job %llu: %u of %u tasks are started", (ull)start->job_id, count, all);
+    if (start->place_count == 0 ||
+        (job->state == M_WAITS && start->place_count < model_tasks_min(job)))
+        broken(o, "gang", "job %llu: %u of %u tasks are started", (ull)start->job_id,
+               start->place_count, all);
     for (uint32_t i = 0; i < start->place_count; i++) {
         const uint32_t task = d->places[start->place_first + i].task;
 
         if (task >= all || bit_set_get(seen, task))
             broken(o, "gang", "job %llu: task %u is started twice, or is none", (ull)start->job_id,
                    task);
+        if (job->state == M_HOLDS && !job->tasks[task].absent)
+            broken(o, "gang", "job %llu: task %u is started, and is there, or is done",
+                   (ull)start->job_id, task);
         bit_set_set(seen, task);
     }
 }
@@ -99,7 +100,7 @@ static void check_sums(const struct oracle *o, const struct m_job *job, const st
 
             if (strcmp(place->node_name, o->model.nodes[node].spec.name) != 0)
                 continue;
-            (void)model_need(model_group(job, place->task), &o->model.nodes[node].spec, &need);
+            (void)model_need(job, place->task, &o->model.nodes[node].spec, &need);
             m_sum_add(&taken, &need, place->gpu_mask, 1);
         }
         check_room(o, start, node, &taken);
@@ -147,6 +148,17 @@ static void check_array(const struct oracle *o, const struct m_job *job,
                running, job->spec.array, job->spec.array_limit);
 }
 
+/* Who gets more of its tasks runs, and has no end in sight. */
+static void check_growth(const struct oracle *o, const struct m_job *job,
+                         const struct decision *start)
+{
+    if (!model_is_up(job) || job->cancelled || job->failed || job->lost)
+        broken(o, "start", "job %llu: gets more tasks, and does not run", (ull)start->job_id);
+    for (uint32_t t = 0; t < job->task_count; t++)
+        if (job->tasks[t].left && !job->tasks[t].absent)
+            broken(o, "start", "job %llu: gets more tasks, and one is done", (ull)start->job_id);
+}
+
 void check_start(struct oracle *o, const struct decisions *d, const struct decision *start)
 {
     struct m_job *job = model_job(&o->model, start->job_id);
@@ -154,7 +166,7 @@ void check_start(struct oracle *o, const struct decisions *d, const struct decis
 
     if (job == NULL || (job->state != M_WAITS && !grows))
         broken(o, "start", "job %llu: is started, and does not wait", (ull)start->job_id);
-    if (!grows && start->run != job->run + 1)
+    if (start->run != job->run + 1)
         broken(o, "start", "job %llu: start %u comes after %u", (ull)start->job_id, start->run,
                job->run);
     job->layout = start->layout;
@@ -162,8 +174,10 @@ void check_start(struct oracle *o, const struct decisions *d, const struct decis
     for (uint32_t i = 0; i < start->place_count; i++)
         check_task_place(o, job, start, &d->places[start->place_first + i]);
     check_sums(o, job, d, start);
-    if (grows)
+    if (grows) {
+        check_growth(o, job, start);
         return;
+    }
     check_gates(o, job, start);
     check_array(o, job, start);
 }
@@ -180,141 +194,6 @@ void check_reject(struct oracle *o, const struct decision *reject)
 
         in_vain |= on != NULL && on->state == M_OVER && !is_met(o, &job->spec.after[i]);
     }
-    if (reject->reason == REASON_IN_VAIN && !in_vain)
+    if (job->cancelled || (reject->reason == REASON_IN_VAIN && !in_vain))
         broken(o, "reject", "job %llu: is rejected, but could still start", (ull)reject->job_id);
-}
-
-/* ---- limits ---- */
-
-static const struct queue_spec *find_queue(const struct rules_spec *rules, const char *name)
-{
-    for (uint32_t i = 0; i < rules->queue_count; i++)
-        if (strcmp(rules->queues[i].name, name) == 0)
-            return &rules->queues[i];
-    return NULL;
-}
-
-static const struct class_spec *class_of(const struct rules_spec *rules, const struct m_job *job)
-{
-    const char *name = job->spec.class != NULL && job->spec.class[0] ? job->spec.class
-                       : rules->default_class != NULL                ? rules->default_class
-                                                                     : "";
-
-    for (uint32_t i = 0; i < rules->class_count; i++)
-        if (strcmp(rules->classes[i].name, name) == 0)
-            return &rules->classes[i];
-    return NULL;
-}
-
-static const struct queue_spec *queue_of(const struct rules_spec *rules, const struct m_job *job)
-{
-    const char *name = job->spec.queue != NULL && job->spec.queue[0] ? job->spec.queue
-                       : rules->default_queue != NULL                ? rules->default_queue
-                                                                     : "";
-
-    return find_queue(rules, name);
-}
-
-static bool is_below(const struct rules_spec *rules, const struct queue_spec *queue,
-                     const struct queue_spec *top)
-{
-    for (uint32_t depth = 0; queue != NULL && depth <= QUEUE_DEPTH_MAX; depth++) {
-        if (queue == top)
-            return true;
-        queue = queue->parent != NULL && queue->parent[0] ? find_queue(rules, queue->parent) : NULL;
-    }
-    return false;
-}
-
-/* Whose jobs are added up: of a queue and those below it, of a user, of a class; NULL = of all. */
-struct whose {
-    const struct queue_spec *queue;
-    const char *user;
-    const struct class_spec *class;
-};
-
-static void add_task(const struct oracle *o, const struct m_job *job, uint32_t task,
-                     int64_t out[RES_COUNT])
-{
-    struct m_need need;
-
-    if (job->tasks[task].left)
-        return;
-    (void)model_need(model_group(job, task), &o->model.nodes[job->tasks[task].node].spec, &need);
-    out[RES_GPU_MGPU] += need.gpus * need.mgpu;
-    out[RES_GPU_BYTES] += need.gpus * need.gpu_bytes;
-    out[RES_CPU_MCPU] += need.mcpu;
-    out[RES_MEMORY_BYTES] += need.memory_bytes;
-}
-
-static void used_by(const struct oracle *o, const struct whose *whose, int64_t out[RES_COUNT])
-{
-    const struct rules_spec *rules = &o->model.rules;
-
-    memset(out, 0, RES_COUNT * sizeof out[0]);
-    for (uint32_t i = 0; i < o->model.job_count; i++) {
-        const struct m_job *job = &o->model.jobs[i];
-
-        if (!model_is_active(job) ||
-            (whose->queue && !is_below(rules, queue_of(rules, job), whose->queue)) ||
-            (whose->user && strcmp(job->spec.user, whose->user) != 0) ||
-            (whose->class && class_of(rules, job) != whose->class))
-            continue;
-        for (uint32_t t = 0; t < job->task_count; t++)
-            add_task(o, job, t, out);
-    }
-}
-
-/* A limit may have been lowered: only what this start takes more of counts. */
-static void check_limit(const struct oracle *o, const struct decision *start,
-                        const struct whose *whose, const int64_t limit[RES_COUNT], const char *what)
-{
-    static const char *const words[RES_COUNT] = {"GPUs", "GPU memory", "CPUs", "memory"};
-    const struct m_job *job = &o->model.jobs[start->job_id - 1];
-    int64_t used[RES_COUNT], own[RES_COUNT] = {0};
-
-    for (uint32_t t = 0; t < job->task_count; t++)
-        add_task(o, job, t, own);
-    used_by(o, whose, used);
-    for (uint32_t r = 0; r < RES_COUNT; r++)
-        if (limit[r] != AMOUNT_NONE && own[r] > 0 && used[r] > limit[r])
-            broken(o, "limit", "job %llu: %s of %s: %lld are used, the limit is %lld",
-                   (ull)start->job_id, words[r], what, (long long)used[r], (long long)limit[r]);
-}
-
-/* What a queue may use in all, by its guarantee and what it may borrow. */
-static void with_borrowed(const struct queue_spec *queue, int64_t out[RES_COUNT])
-{
-    for (uint32_t r = 0; r < RES_COUNT; r++) {
-        const int64_t own = queue->guarantee[r] == AMOUNT_NONE ? 0 : queue->guarantee[r];
-
-        out[r] = queue->borrow[r] == AMOUNT_NONE ? AMOUNT_NONE : own + queue->borrow[r];
-    }
-}
-
-/* After a start: no queue above it, no user and no class holds more than its limit. */
-void check_limits(struct oracle *o, const struct decisions *d, const struct decision *start)
-{
-    const struct rules_spec *rules = &o->model.rules;
-    const struct m_job *job = model_job(&o->model, start->job_id);
-    const struct queue_spec *own = queue_of(rules, job);
-    const struct class_spec *class = class_of(rules, job);
-
-    (void)d;
-    for (uint32_t q = 0; o->model.ruled && q < rules->queue_count; q++) {
-        const struct queue_spec *queue = &rules->queues[q];
-        int64_t most[RES_COUNT];
-
-        if (own == NULL || !is_below(rules, own, queue))
-            continue;
-        with_borrowed(queue, most);
-        check_limit(o, start, &(struct whose){.queue = queue}, queue->limit, queue->name);
-        check_limit(o, start, &(struct whose){.queue = queue}, most, queue->name);
-        if (queue == own)
-            check_limit(o, start, &(struct whose){.queue = queue, .user = job->spec.user},
-                        queue->user_limit, job->spec.user);
-    }
-    if (o->model.ruled && class != NULL)
-        check_limit(o, start, &(struct whose){.class = class, .user = job->spec.user},
-                    class->user_limit, job->spec.user);
 }

@@ -10,20 +10,33 @@ typedef unsigned long long ull;
 
 /* ---- is there room? ---- */
 
-/* Tasks of a group that fit on a node beside all that is held there and kept. */
-static uint32_t tasks_that_fit(const struct oracle *o, const struct group_spec *group,
-                               uint32_t node)
+/* Nobody holds anything there, and no GPU is lost. */
+static bool is_empty(const struct m_node *node, const struct m_sum *sum)
 {
+    bool empty = node->lost_mask == 0 && sum->mcpu == 0 && sum->memory_bytes == 0;
+
+    for (uint32_t i = 0; i < node->spec.gpus; i++)
+        empty &= sum->mgpu[i] == 0;
+    return empty;
+}
+
+/* Tasks of a job that fit on a node beside all that is held there and kept. */
+static uint32_t tasks_that_fit(const struct oracle *o, const struct m_job *job, uint32_t node)
+{
+    const struct group_spec *group = model_group(job, 0);
+
     const struct m_node *n = &o->model.nodes[node];
     struct m_sum sum, claims;
     struct m_need need;
     int64_t slots = 0, by_gpus, count = JOB_TASKS_MAX;
 
     if (model_is_closed(&o->model, node) || !model_admits(group, &n->spec) ||
-        !model_need(group, &n->spec, &need))
+        !model_need(job, 0, &n->spec, &need))
         return 0;
     model_sum(&o->model, node, true, &sum);
     oracle_claims(o, node, &claims);
+    if (job->spec.exclusive)
+        return is_empty(n, &sum) && is_empty(n, &claims);
     if (need.mcpu > 0)
         count = (n->spec.cpu_mcpu - sum.mcpu - claims.mcpu) / need.mcpu;
     if (need.memory_bytes > 0) {
@@ -50,14 +63,13 @@ static uint32_t tasks_that_fit(const struct oracle *o, const struct group_spec *
 static void check_no_room(const struct oracle *o, const struct m_job *job, ull id)
 {
     const struct job_layout_spec *layout = &job->spec.layouts[0];
-    const struct group_spec *group = &layout->groups[0];
     uint64_t fit = 0;
 
     if (layout->group_count > 1 || layout->apart)
         return;
     for (uint32_t node = 0; node < o->model.node_count; node++)
-        fit += tasks_that_fit(o, group, node);
-    if (fit >= group->tasks)
+        fit += tasks_that_fit(o, job, node);
+    if (fit >= model_tasks_min(job))
         broken(o, "idle", "job %llu: waits for room, and there is room", id);
 }
 
@@ -143,17 +155,21 @@ static void check_claimant(struct oracle *o, struct m_job *job, ull id)
     if (!job->claims || waits)
         return;
     job->claims = false;
-    if (o->quiet && job->upsets == o->model.upsets && !job->held && !oracle_others_claim(o, id))
+    if (o->quiet && job->upsets == o->model.upsets && !job->held && !oracle_some_leave(o))
         broken(o, "in vain", "job %llu: others left for it, and it does not start", id);
 }
 
 /* What is over, or lost a task, was told to stop. */
 static void check_told(const struct oracle *o, const struct m_job *job, ull id)
 {
-    if (job->cancelled || (!model_is_loose(job) && (job->failed || job->lost)))
+    bool on_lost_node = false;
+
+    for (uint32_t t = 0; t < job->task_count; t++)
+        on_lost_node |= !job->tasks[t].left && o->model.nodes[job->tasks[t].node].lost;
+    if (job->cancelled || job->failed || job->lost || on_lost_node)
         broken(o, "told", "job %llu: should be told to stop, and is not", id);
     if (job->spec.limit_us > 0 && job->all_up_us >= 0 &&
-        o->model.now_us > job->all_up_us + job->spec.limit_us)
+        o->model.now_us >= job->all_up_us + job->spec.limit_us)
         broken(o, "time", "job %llu: runs on after its time limit", id);
 }
 
@@ -165,6 +181,9 @@ void check_waiting(struct oracle *o)
 
         if (job->state == M_HOLDS)
             check_told(o, job, id);
+        if (job->state == M_STOPS && !job->attended &&
+            o->model.now_us >= job->stopped_us + model_grace_us(&o->model, job) + ATTEND_AFTER_US)
+            broken(o, "time", "job %llu: should be long gone, and nobody is told", id);
         if (job->state != M_WAITS)
             continue;
         check_reason(o, job, id);

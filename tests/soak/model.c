@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* model.c - facts and decisions, kept as plainly as can be. */
 #include "soak/model.h"
-#include "core/view.h"
 
 #include <string.h>
 
@@ -40,9 +39,19 @@ bool model_is_active(const struct m_job *job)
     return job->state == M_HOLDS || job->state == M_STOPS;
 }
 
+uint32_t model_tasks_min(const struct m_job *job)
+{
+    return job->spec.tasks_min > 0 ? job->spec.tasks_min : model_tasks(job);
+}
+
 bool model_is_loose(const struct m_job *job)
 {
-    return job->spec.tasks_min > 0 || job->spec.service;
+    return job->spec.service || model_tasks_min(job) < model_tasks(job);
+}
+
+bool model_is_up(const struct m_job *job)
+{
+    return job->state == M_HOLDS && job->all_up_us >= 0;
 }
 
 /* ---- what tasks need ---- */
@@ -67,7 +76,8 @@ uint32_t model_tasks(const struct m_job *job)
     return count;
 }
 
-bool model_need(const struct group_spec *group, const struct node_spec *node, struct m_need *out)
+static bool need_of(const struct group_spec *group, const struct node_spec *node,
+                    struct m_need *out)
 {
     const int64_t bytes = node->gpu_memory_bytes;
     int64_t mgpu = group->gpu_mgpu;
@@ -86,6 +96,21 @@ bool model_need(const struct group_spec *group, const struct node_spec *node, st
     out->gpu_bytes = out->mgpu == 1000             ? bytes
                      : group->gpu_memory_bytes > 0 ? group->gpu_memory_bytes
                                                    : (int64_t)((wide)bytes * out->mgpu / 1000);
+    return true;
+}
+
+bool model_need(const struct m_job *job, uint32_t task, const struct node_spec *node,
+                struct m_need *out)
+{
+    if (!need_of(model_group(job, task), node, out))
+        return false;
+    if (!job->spec.exclusive)
+        return true;
+    out->mcpu = node->cpu_mcpu;
+    out->memory_bytes = node->memory_bytes;
+    out->mgpu = GPU_MGPU;
+    out->gpu_bytes = node->gpu_memory_bytes;
+    out->all_gpus = mask_first(node->gpus);
     return true;
 }
 
@@ -109,7 +134,7 @@ void m_sum_add(struct m_sum *sum, const struct m_need *need, uint64_t gpu_mask, 
 {
     sum->mcpu += sign * need->mcpu;
     sum->memory_bytes += sign * need->memory_bytes;
-    for (uint64_t left = gpu_mask; left != 0; left = mask_drop_lowest(left)) {
+    for (uint64_t left = gpu_mask | need->all_gpus; left != 0; left = mask_drop_lowest(left)) {
         sum->mgpu[mask_lowest(left)] += sign * need->mgpu;
         sum->gpu_bytes[mask_lowest(left)] += sign * need->gpu_bytes;
     }
@@ -129,7 +154,7 @@ void model_sum(const struct model *m, uint32_t node, bool stopping, struct m_sum
             if (job->tasks[t].left || job->tasks[t].node != node ||
                 (job->tasks[t].stopping && !stopping))
                 continue;
-            (void)model_need(model_group(job, t), &m->nodes[node].spec, &need);
+            (void)model_need(job, t, &m->nodes[node].spec, &need);
             m_sum_add(out, &need, job->tasks[t].gpu_mask, 1);
         }
     }
@@ -140,54 +165,6 @@ static void is_over(struct m_job *job, bool well)
     job->state = M_OVER;
     job->ended_well = well;
     job->task_count = 0;
-}
-
-/* ---- what only the core knows ---- */
-
-static enum m_state state_of(enum job_state state)
-{
-    return state == JOB_PENDING ? M_WAITS : state == JOB_STOPPING ? M_STOPS : M_HOLDS;
-}
-
-static void adopt_tasks(struct model *m, const struct core *core, struct m_job *job,
-                        const struct job *row)
-{
-    const uint32_t count = job->task_count;
-
-    job->task_count = 0;
-    for (uint32_t i = 0; row->state != JOB_PENDING && i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const char *node =
-            task->left ? "" : names_text(&core->names, core->nodes.rows[task->node].name);
-        const struct m_task before = i < count ? job->tasks[i] : (struct m_task){0};
-        const struct m_task mine = {.run = before.run > 0 ? before.run : row->run,
-                                    .stopping = before.stopping && !task->left,
-                                    .attended = before.attended && !task->left,
-                                    .node = task->left ? 0 : model_node(m, node),
-                                    .gpu_mask = task->gpu_mask,
-                                    .started = task->started,
-                                    .left = task->left};
-
-        vec_push(job->tasks, job->task_count, job->task_cap, mine);
-    }
-}
-
-static void adopt(struct model *m, struct m_job *job)
-{
-    const struct core *core = m->core;
-    const uint32_t row = core_find_job(core, job->spec.id);
-    const struct job *j = row != ROW_NONE ? core_job(core, row) : NULL;
-
-    if (j == NULL) {
-        is_over(job, !job->failed && !job->cancelled && !job->lost);
-        return;
-    }
-    job->state = state_of(j->state);
-    job->lost = j->lost;
-    job->failed = j->failed;
-    job->preempted = j->preempted;
-    job->layout = j->layout;
-    adopt_tasks(m, core, job, j);
 }
 
 /* ---- jobs ---- */
@@ -203,8 +180,13 @@ static void submitted(struct model *m, const struct job_spec *spec)
                           .state = M_WAITS,
                           .held = spec->held,
                           .for_job = JOB_NONE,
+                          .retries_left = spec->retries,
+                          .all_up_us = -1,
                           .reserved_us = -1,
                           .reserved_at_us = -1};
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX - 1; i++)
+        job->failed_us[i] = -1;
+    job->class = model_class(m, spec->class)->name;
 }
 
 static void cancelled(struct m_job *job)
@@ -222,61 +204,72 @@ static void waits_again(struct m_job *job)
     job->layout = 0;
 }
 
-/* It may have been started again by now, in the step that is looked at: not yet, to the model. */
-static void ask_end(struct model *m, struct m_job *job)
+/* Who was told to stop keeps to what that was for; but who was to wait again, and ended well first,
+ * has ended. */
+static bool is_to_wait(const struct m_job *job)
 {
-    if (core_find_job(m->core, job->spec.id) != ROW_NONE)
-        waits_again(job);
-    else
-        is_over(job, !job->failed && !job->lost);
-}
-
-/* Retries, GPUs on which nothing starts, and which of two causes counts, are the core's to say. */
-static bool may_end_either_way(const struct m_job *job)
-{
-    return model_is_loose(job) || job->spec.retries > 0 ||
-           (job->failed && (job->lost || job->no_start)) || (job->state == M_STOPS && job->lost);
+    if (job->cancelled)
+        return false;
+    if (job->state == M_STOPS)
+        return job->preempted && (job->lost || job->failed || job->spec.service);
+    return job->lost || (job->failed && job->retries_left > 0) ||
+           (job->spec.service && !job->failed);
 }
 
 /* The last task has left. */
-static void all_left(struct model *m, struct m_job *job)
+static void all_left(struct m_job *job)
 {
+    const bool of_itself = job->state != M_STOPS || job->stopped_for == REASON_FAILED;
+
     job->for_job = JOB_NONE;
-    if (job->cancelled || job->limited) {
-        is_over(job, false);
-    } else if (may_end_either_way(job)) {
-        ask_end(m, job);
-    } else if (job->lost || (job->preempted && job->failed)) {
-        waits_again(job);
-    } else {
-        is_over(job, !job->failed);
+    if (!is_to_wait(job)) {
+        is_over(job, !job->cancelled && !job->limited && !job->failed && !job->lost);
+        return;
     }
+    if (job->failed && !job->lost && of_itself)
+        job->retries_left--;
+    waits_again(job);
 }
 
-static void task_left(struct model *m, struct m_job *job, uint32_t index)
+/* Is everything up that is to run? */
+static void try_up(const struct model *m, struct m_job *job)
 {
-    bool any = false;
+    bool all = job->state == M_HOLDS && job->all_up_us < 0;
 
-    job->tasks[index].left = true;
     for (uint32_t i = 0; i < job->task_count; i++)
-        any |= !job->tasks[i].left;
-    if (!any)
-        all_left(m, job);
+        all &= job->tasks[i].started || job->tasks[i].absent;
+    if (all)
+        job->all_up_us = m->now_us;
 }
 
-static void task_up(struct model *m, struct m_job *job, uint32_t index)
+static void task_up(const struct model *m, struct m_job *job, uint32_t index)
 {
-    bool all = true;
-
     if (job->tasks[index].started)
         return;
     job->tasks[index].started = true;
-    for (uint32_t i = 0; i < job->task_count; i++)
-        all &= job->tasks[i].started;
-    if (job->first_up_us < 0)
-        job->first_up_us = m->now_us;
-    if (all)
-        job->all_up_us = m->now_us;
+    job->tasks[index].missed = 0;
+    try_up(m, job);
+}
+
+/* absent: it may be started again. */
+static void task_left(const struct model *m, struct m_job *job, uint32_t index, bool absent)
+{
+    bool any = false, stopping = false;
+
+    job->tasks[index].left = true;
+    job->tasks[index].stopping = job->tasks[index].attended = false;
+    job->tasks[index].absent = absent;
+    job->tasks[index].started &= !absent;
+    for (uint32_t i = 0; i < job->task_count; i++) {
+        any |= !job->tasks[i].left;
+        stopping |= job->tasks[i].stopping;
+    }
+    if (job->state == M_HOLDS && !stopping)
+        job->for_job = JOB_NONE;
+    if (any)
+        try_up(m, job);
+    else
+        all_left(job);
 }
 
 static void task_started(struct model *m, struct m_job *job, const struct event *event)
@@ -298,13 +291,78 @@ static void task_started(struct model *m, struct m_job *job, const struct event 
     task_up(m, job, event->task.task);
 }
 
-static void failed_to_start(struct model *m, struct m_job *job, uint32_t index)
+/* A GPU on which starts failed so often within some time gets no new work. */
+static bool gpus_are_to_blame(struct model *m, const struct m_task *task)
 {
-    const struct m_task *task = &job->tasks[index];
+    struct m_node *node = &m->nodes[task->node];
+    bool blame = false;
 
-    job->no_start = true;
-    for (uint64_t left = task->gpu_mask; left != 0; left = mask_drop_lowest(left))
-        m->nodes[task->node].failed_starts[mask_lowest(left)]++;
+    for (uint64_t left = task->gpu_mask; left != 0; left = mask_drop_lowest(left)) {
+        int64_t *failed_us = node->failed_us[mask_lowest(left)];
+
+        if (failed_us[0] >= 0 && m->now_us - failed_us[0] < FAILED_WITHIN_US) {
+            node->lost_mask |= mask_bit(mask_lowest(left));
+            m->upsets++;
+            blame = true;
+        }
+        for (uint32_t i = 0; i + 1 < FAILED_STARTS - 1; i++)
+            failed_us[i] = failed_us[i + 1];
+        failed_us[FAILED_STARTS - 2] = m->now_us;
+    }
+    return blame;
+}
+
+static bool is_too_many(struct m_job *job, int64_t now_us)
+{
+    const int64_t oldest_us = job->failed_us[0];
+
+    for (uint32_t i = 0; i + 1 < SERVICE_FAILURES_MAX - 1; i++)
+        job->failed_us[i] = job->failed_us[i + 1];
+    job->failed_us[SERVICE_FAILURES_MAX - 2] = now_us;
+    return oldest_us >= 0 && now_us - oldest_us <= SERVICE_FAILURES_US;
+}
+
+/* A job that goes on with fewer tasks. */
+static void loose_exited(const struct model *m, struct m_job *job, uint32_t index, bool well)
+{
+    const bool told = job->tasks[index].stopping;
+
+    if (!told && !well && (!job->spec.service || is_too_many(job, m->now_us)))
+        job->failed = true;
+    task_up(m, job, index);
+    task_left(m, job, index, told || job->spec.service);
+}
+
+static void task_exited(struct model *m, struct m_job *job, uint32_t index, bool well)
+{
+    const bool first = job->state == M_HOLDS && !job->tasks[index].started && !job->cancelled &&
+                       !job->failed && !job->lost;
+
+    if (job->state == M_HOLDS && model_is_loose(job)) {
+        loose_exited(m, job, index, well);
+        return;
+    }
+    if (!well && first && gpus_are_to_blame(m, &job->tasks[index]))
+        job->lost = true;
+    else if (!well)
+        job->failed = true;
+    task_up(m, job, index);
+    task_left(m, job, index, false);
+}
+
+/* Others may be enough to go on; those that are done count. */
+static void task_lost(const struct model *m, struct m_job *job, uint32_t index)
+{
+    const bool absent = model_is_loose(job) && job->state == M_HOLDS;
+    uint32_t standing = 0, there = 0;
+
+    for (uint32_t i = 0; i < job->task_count; i++) {
+        standing += i != index && !job->tasks[i].absent && !job->tasks[i].stopping;
+        there += i != index && !job->tasks[i].left;
+    }
+    if (!absent || there == 0 || (!job->spec.service && standing < model_tasks_min(job)))
+        job->lost = true;
+    task_left(m, job, index, absent);
 }
 
 static void task_told(struct model *m, const struct event *event)
@@ -315,21 +373,30 @@ static void task_told(struct model *m, const struct event *event)
     if (job == NULL || !model_is_active(job) || index >= job->task_count ||
         (event->task.run != 0 && event->task.run != job->tasks[index].run))
         return; /* of a run that is past */
-    if (event->type == EVENT_TASK_STARTED) {
+    if (event->type == EVENT_TASK_STARTED)
         task_started(m, job, event);
-    } else if (!job->tasks[index].left) {
-        if (event->type == EVENT_TASK_EXITED && event->task.exit_code != 0 &&
-            !job->tasks[index].started)
-            failed_to_start(m, job, index);
-        if (event->type == EVENT_TASK_EXITED)
-            task_up(m, job, index);
-        job->failed |= event->type == EVENT_TASK_EXITED && event->task.exit_code != 0;
-        job->lost |= event->type == EVENT_TASK_LOST;
-        task_left(m, job, index);
-    }
+    else if (event->type == EVENT_TASK_EXITED && !job->tasks[index].left)
+        task_exited(m, job, index, event->task.exit_code == 0);
+    else if (!job->tasks[index].left)
+        task_lost(m, job, index);
 }
 
 /* ---- nodes ---- */
+
+static void forget_starts(struct m_node *node, uint32_t gpu)
+{
+    for (uint32_t i = 0; i < FAILED_STARTS - 1; i++)
+        node->failed_us[gpu][i] = -1;
+}
+
+static void forget_health(struct m_node *node)
+{
+    node->flaps_until_us = -1;
+    for (uint32_t i = 0; i < FLAP_SILENCES - 1; i++)
+        node->silences_us[i] = -1;
+    for (uint32_t gpu = 0; gpu < NODE_GPUS_MAX; gpu++)
+        forget_starts(node, gpu);
+}
 
 static void node_upserted(struct model *m, const struct node_spec *spec)
 {
@@ -338,6 +405,7 @@ static void node_upserted(struct model *m, const struct node_spec *spec)
     if (node == ROW_NONE) {
         node = m->node_count;
         vec_push(m->nodes, m->node_count, m->node_cap, (struct m_node){0});
+        forget_health(&m->nodes[node]);
     }
     m->nodes[node].spec = *spec;
     m->nodes[node].present = true;
@@ -351,31 +419,46 @@ static void node_removed(struct model *m, const char *name)
         struct m_job *job = &m->jobs[i];
 
         for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++)
-            if (job->tasks[t].node == node && !job->tasks[t].left) {
-                job->lost = true;
-                task_left(m, job, t);
-            }
+            if (!job->tasks[t].left && job->tasks[t].node == node)
+                task_lost(m, job, t);
     }
     m->nodes[node] = (struct m_node){.spec = m->nodes[node].spec};
+    forget_health(&m->nodes[node]);
+}
+
+static void goes_silent(struct m_node *node, int64_t now_us)
+{
+    const bool often = node->silences_us[0] >= 0 && now_us < node->silences_us[0] + FLAP_WINDOW_US;
+
+    node->silent = true;
+    node->silent_since_us = now_us;
+    if (often || node->flaps_until_us >= 0)
+        node->flaps_until_us = now_us + FLAP_WINDOW_US;
+    for (uint32_t i = 0; i + 1 < FLAP_SILENCES - 1; i++)
+        node->silences_us[i] = node->silences_us[i + 1];
+    node->silences_us[FLAP_SILENCES - 2] = now_us;
 }
 
 static void node_health(struct m_node *node, enum node_health health, int64_t now_us)
 {
     if (health == NODE_SILENT && !node->silent)
-        node->silent_since_us = now_us;
-    node->drained = health == NODE_DRAINED || (node->drained && health != NODE_UNDRAINED);
-    node->silent = health == NODE_SILENT || (node->silent && health != NODE_HEARD);
+        goes_silent(node, now_us);
+    if (health == NODE_HEARD)
+        node->silent = node->lost = false;
+    if (health == NODE_DRAINED || health == NODE_UNDRAINED)
+        node->drained = health == NODE_DRAINED;
 }
 
 static void gpu_health(struct model *m, const struct event *event)
 {
     struct m_node *node = &m->nodes[model_node(m, event->gpu.node)];
 
-    node->failed_starts[event->gpu.gpu] = 0;
-    if (event->gpu.health == GPU_LOST)
+    if (event->gpu.health == GPU_LOST) {
         node->lost_mask |= mask_bit(event->gpu.gpu);
-    else
-        node->lost_mask &= ~mask_bit(event->gpu.gpu);
+        return;
+    }
+    node->lost_mask &= ~mask_bit(event->gpu.gpu);
+    forget_starts(node, event->gpu.gpu);
 }
 
 /* A surprise is over when nothing is on the node. */
@@ -391,6 +474,63 @@ static void end_surprises(struct model *m)
         for (uint32_t i = 0; i < m->nodes[n].spec.gpus; i++)
             m->nodes[n].surprised |= sum.mgpu[i] != 0;
     }
+}
+
+/* ---- listings ---- */
+
+static bool is_seen(struct model *m, uint32_t node, const struct listed_task *listed)
+{
+    struct m_job *job = model_job(m, listed->job_id);
+    struct m_task *task;
+
+    if (job == NULL || !model_is_active(job) || listed->task >= job->task_count)
+        return false;
+    task = &job->tasks[listed->task];
+    if (task->left || task->node != node || (listed->run != 0 && listed->run != task->run))
+        return false;
+    task->missed = 0;
+    task_up(m, job, listed->task);
+    return true;
+}
+
+/* What was told to stop has stopped; how it ended, nobody knows. Else it was lost. */
+static void was_missed(const struct model *m, struct m_job *job, uint32_t index)
+{
+    if (job->state != M_STOPS) {
+        task_lost(m, job, index);
+        return;
+    }
+    job->failed = true;
+    task_left(m, job, index, false);
+}
+
+static void miss_tasks(struct model *m, uint32_t node, bool give_up)
+{
+    for (uint32_t i = 0; i < m->job_count; i++)
+        for (uint32_t t = 0; model_is_active(&m->jobs[i]) && t < m->jobs[i].task_count; t++) {
+            struct m_task *task = &m->jobs[i].tasks[t];
+
+            if (task->left || task->node != node)
+                continue;
+            if (!give_up) /* the same listing may be heard twice */
+                task->missed += task->missed == 0 || task->missed_us != m->now_us;
+            if (!give_up)
+                task->missed_us = m->now_us;
+            else if (task->missed >= (task->started ? 1u : MISSED_MAX))
+                was_missed(m, &m->jobs[i], t);
+        }
+}
+
+static void node_listed(struct model *m, const struct event *event)
+{
+    const uint32_t node = model_node(m, event->listed.node);
+    bool clean = true;
+
+    miss_tasks(m, node, false);
+    for (uint32_t i = 0; i < event->listed.count; i++)
+        clean &= is_seen(m, node, &event->listed.tasks[i]);
+    miss_tasks(m, node, true);
+    m->nodes[node].unlisted &= !clean || m->nodes[node].silent;
 }
 
 /* ---- all facts ---- */
@@ -417,6 +557,8 @@ static void tell_node(struct model *m, const struct event *event)
         node_removed(m, event->node_name);
     else if (event->type == EVENT_GPU_HEALTH)
         gpu_health(m, event);
+    else if (event->type == EVENT_NODE_LISTED)
+        node_listed(m, event);
     else if (event->type == EVENT_NODE_HEALTH)
         node_health(&m->nodes[model_node(m, event->node_health.node)], event->node_health.health,
                     m->now_us);
@@ -455,23 +597,6 @@ void model_told(struct model *m, const struct event *event)
     default:
         break;
     }
-    model_adopt(m);
-    model_lose(m,
-               event->type == EVENT_NODE_LISTED   ? model_node(m, event->listed.node)
-               : event->type == EVENT_NODE_HEALTH ? model_node(m, event->node_health.node)
-                                                  : ROW_NONE,
-               false);
-}
-
-void model_quarantine(struct model *m, uint32_t node, uint64_t core_mask)
-{
-    struct m_node *n = &m->nodes[node];
-
-    for (uint64_t left = core_mask & ~n->lost_mask; left != 0; left = mask_drop_lowest(left))
-        if (n->failed_starts[mask_lowest(left)] >= FAILED_STARTS_LEAST) {
-            n->lost_mask |= mask_bit(mask_lowest(left));
-            m->upsets++;
-        }
 }
 
 bool model_is_closed(const struct model *m, uint32_t node)
@@ -485,7 +610,7 @@ bool model_is_closed(const struct model *m, uint32_t node)
             if (task->attended && !task->left && task->node == node)
                 return true;
         }
-    return !n->present || n->drained || n->silent;
+    return !n->present || n->drained || n->silent || n->unlisted || n->flaps_until_us >= 0;
 }
 
 /* ---- decisions ---- */
@@ -500,9 +625,11 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
         job->state = M_HOLDS;
         job->layout = start->layout;
         job->task_count = 0;
+        while (job->task_count < model_tasks(job))
+            vec_push(job->tasks, job->task_count, job->task_cap,
+                     ((struct m_task){.left = true, .absent = true, .node = ROW_NONE}));
         job->started_us = m->now_us;
-        job->no_start = false;
-        job->first_up_us = job->all_up_us = job->reserved_us = job->reserved_at_us = -1;
+        job->all_up_us = job->reserved_us = job->reserved_at_us = -1;
         job->claims = false;
     }
     for (uint32_t k = 0; k < start->place_count; k++) {
@@ -511,8 +638,6 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
                                     .gpu_mask = place->gpu_mask,
                                     .run = start->run};
 
-        while (job->task_count <= place->task)
-            vec_push(job->tasks, job->task_count, job->task_cap, (struct m_task){.left = true});
         job->tasks[place->task] = task;
     }
 }
@@ -522,6 +647,13 @@ static void stopped(struct model *m, struct m_job *job, const struct decisions *
 {
     struct m_job *other = model_job(m, stop->for_job);
 
+    if (stop->for_job != JOB_NONE)
+        job->for_job = stop->for_job;
+    if (other != NULL) {
+        other->claims = true;
+        other->upsets = m->upsets;
+        other->step = m->steps;
+    }
     if (stop->mode == STOP_SHRINK) {
         for (uint32_t k = 0; k < stop->place_count; k++)
             if (d->places[stop->place_first + k].task < job->task_count)
@@ -531,12 +663,9 @@ static void stopped(struct model *m, struct m_job *job, const struct decisions *
     job->state = M_STOPS;
     job->preempted = stop->mode == STOP_PREEMPT;
     job->limited = stop->mode == STOP_LIMIT;
-    job->for_job = stop->for_job;
-    if (other != NULL) {
-        other->claims = true;
-        other->upsets = m->upsets;
-        other->step = m->steps;
-    }
+    job->stopped_for = stop->reason;
+    job->stopped_us = m->now_us;
+    job->attended = false;
 }
 
 static void reserved(struct model *m, struct m_job *job, const struct decision *d)
@@ -551,6 +680,8 @@ static void reserved(struct model *m, struct m_job *job, const struct decision *
 static void attended(struct model *m, struct m_job *job, const struct decisions *d, uint32_t i)
 {
     m->upsets++;
+    job->attended = true;
+    job->for_job = JOB_NONE; /* nobody waits for it any more */
     for (uint32_t k = 0; k < d->items[i].place_count; k++) {
         const uint32_t task = d->places[d->items[i].place_first + k].task;
 
@@ -577,52 +708,34 @@ void model_decided(struct model *m, const struct decisions *d, uint32_t i)
         attended(m, job, d, i);
 }
 
-/* ---- what only the core knows, all jobs ---- */
+/* ---- nodes that are lost ---- */
 
-void model_adopt(struct model *m)
+void model_stepping(struct model *m)
 {
-    for (uint32_t i = 0; i < m->job_count; i++) {
-        struct m_job *job = &m->jobs[i];
+    const int64_t silent_us =
+        m->ruled && m->rules.silent_us > 0 ? m->rules.silent_us : NODE_SILENT_US;
 
-        if (model_is_loose(job) && job->state != M_UNKNOWN && job->state != M_OVER)
-            adopt(m, job);
-    }
-}
+    for (uint32_t n = 0; n < m->node_count; n++) {
+        struct m_node *node = &m->nodes[n];
 
-/* The core's row of a task in this run, or NULL: it let go of it. */
-static const struct task *core_has(const struct core *core, const struct m_job *job, uint32_t index)
-{
-    const uint32_t at = core_find_job(core, job->spec.id);
-    const struct job *row = at != ROW_NONE ? core_job(core, at) : NULL;
-    const struct task *task;
-
-    if (row == NULL || row->state == JOB_PENDING || row->run != job->run ||
-        index >= row->task_count)
-        return NULL;
-    task = job_task(core, row, index);
-    return task->left ? NULL : task;
-}
-
-void model_lose(struct model *m, uint32_t listed, bool told)
-{
-    for (uint32_t i = 0; i < m->job_count; i++) {
-        struct m_job *job = &m->jobs[i];
-
-        for (uint32_t t = 0;
-             (job->state == M_STOPS || (job->state == M_HOLDS && !told)) && t < job->task_count;
-             t++) {
-            const uint32_t node = job->tasks[t].node;
-            const struct task *task;
-
-            if (job->tasks[t].left || (!m->nodes[node].silent && node != listed))
-                continue;
-            task = core_has(m->core, job, t);
-            if (task != NULL && task->started)
-                task_up(m, job, t);
-            if (task != NULL)
-                continue;
-            job->lost = true;
-            task_left(m, job, t);
+        if (node->silent && !node->lost && m->now_us >= node->silent_since_us + silent_us) {
+            node->lost = node->unlisted = true;
+            m->upsets++;
         }
+        if (node->flaps_until_us >= 0 && m->now_us >= node->flaps_until_us)
+            node->flaps_until_us = -1;
+    }
+    model_lose(m);
+}
+
+void model_lose(struct model *m)
+{
+    for (uint32_t i = 0; i < m->job_count; i++) {
+        struct m_job *job = &m->jobs[i];
+
+        for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++)
+            if (!job->tasks[t].left && m->nodes[job->tasks[t].node].lost &&
+                (job->state == M_STOPS || job->tasks[t].stopping))
+                task_lost(m, job, t);
     }
 }

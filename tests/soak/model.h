@@ -22,25 +22,33 @@ struct m_task {
     uint64_t gpu_mask;
     uint32_t run; /* of the start that it came with: a job that grows has several */
     bool started, left;
+    bool absent;   /* it has left, or never ran, and may be started */
     bool stopping; /* it alone is told to stop */
     bool attended; /* it should be long gone: its node gets no new work until it is */
+    uint32_t missed;   /* listings of its node without it, at different times */
+    int64_t missed_us; /* the last of these */
 };
 
 struct m_job {
     struct job_spec spec;
     enum m_state state;
+    const char *class; /* name, as resolved when it came */
     bool held, cancelled, failed, lost, preempted, limited;
-    bool no_start;   /* a task ended before it was up: perhaps its GPU is to blame */
+    bool attended;         /* STOPS: a person was asked for */
+    uint32_t retries_left; /* how often it may yet start again because a task failed */
+    enum reason stopped_for;
+    int64_t stopped_us;
+    int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, or -1 */
     bool ended_well; /* OVER: each task ended with 0 */
     bool claims;     /* others were told to stop for it, and it has not started since */
     uint32_t run, layout;
-    struct m_task *tasks; /* [task_count] */
+    struct m_task *tasks; /* [task_count] of its layout, while it is active */
     uint32_t task_count, task_cap;
-    uint64_t for_job;               /* STOPS: the job that it gives way to, JOB_NONE */
+    uint64_t for_job;               /* it, or a task of it, gives way to this job; JOB_NONE */
     uint64_t upsets;                /* claims: model.upsets when the last one was told to stop, */
     uint64_t step;                  /* and model.steps */
     int64_t started_us;             /* when that was decided */
-    int64_t first_up_us, all_up_us; /* when the first and the last task was heard to be up, or -1 */
+    int64_t all_up_us; /* when the last task was heard to be up: it runs since then; or -1 */
     int64_t reserved_us;            /* when it starts at the latest, as last said, or -1 */
     int64_t reserved_at_us;         /* when that was first said */
 };
@@ -48,10 +56,14 @@ struct m_job {
 struct m_node {
     struct node_spec spec;
     bool present, drained, silent;
+    bool lost;     /* silent, and its tasks were given up */
+    bool unlisted; /* it was lost, and has not listed its tasks since without a stray */
     int64_t silent_since_us;
+    int64_t silences_us[FLAP_SILENCES - 1]; /* its last silences, the oldest first; -1 */
+    int64_t flaps_until_us;                 /* -1: it does not */
     bool surprised; /* a task took something else than it was told; until nothing runs there */
     uint64_t lost_mask;
-    uint32_t failed_starts[NODE_GPUS_MAX]; /* of each GPU, since it was said to be healthy */
+    int64_t failed_us[NODE_GPUS_MAX][FAILED_STARTS - 1]; /* starts on a GPU, or -1 */
 };
 
 struct model {
@@ -72,6 +84,7 @@ struct m_need {
     uint32_t gpus;
     int64_t mgpu, gpu_bytes;
     int64_t mcpu, memory_bytes;
+    uint64_t all_gpus; /* exclusive: of all of these; else 0 */
 };
 
 /* Everything on one node, added up. */
@@ -93,22 +106,54 @@ const struct group_spec *model_group(const struct m_job *job, uint32_t task);
 uint32_t model_tasks(const struct m_job *job); /* of its layout */
 bool model_is_active(const struct m_job *job); /* it holds something */
 
-/* How many tasks it has is not for the model to know: what the core says is taken over. */
+/* It may run with fewer than all of its tasks. */
 bool model_is_loose(const struct m_job *job);
-void model_adopt(struct model *m);
-/* Tasks on silent nodes, and on the one that was listed (or ROW_NONE), may be given up by the core
- * at any time: they count as lost then. told: only those of jobs that are told to stop. */
-void model_lose(struct model *m, uint32_t listed, bool told);
-/* GPUs that the core does not use any more: those on which so many starts failed may be such. */
-#define FAILED_STARTS_LEAST 3u
-void model_quarantine(struct model *m, uint32_t node, uint64_t core_mask);
+uint32_t model_tasks_min(const struct m_job *job);
+/* All tasks of it that are to run are up. */
+bool model_is_up(const struct m_job *job);
+
+/* A step begins: nodes that were silent for too long are lost, those that blinked may be calm. */
+void model_stepping(struct model *m);
+/* Tasks on lost nodes count as lost once their job, or they alone, were told to stop. */
+void model_lose(struct model *m);
 /* Nothing may be started there. */
 bool model_is_closed(const struct model *m, uint32_t node);
 
 /* False if the node could never hold such a task, labels and models aside. */
-bool model_need(const struct group_spec *group, const struct node_spec *node, struct m_need *out);
+bool model_need(const struct m_job *job, uint32_t task, const struct node_spec *node,
+                struct m_need *out);
 bool model_admits(const struct group_spec *group, const struct node_spec *node);
 
 void m_sum_add(struct m_sum *sum, const struct m_need *need, uint64_t gpu_mask, int sign);
 /* What tasks hold there: of all jobs, or without those that are told to stop. */
 void model_sum(const struct model *m, uint32_t node, bool stopping, struct m_sum *out);
+
+/* model_rules.c: queues, users and classes, by the configuration in force. */
+
+/* NULL if there are no queues, or none is meant. */
+const struct queue_spec *model_queue(const struct rules_spec *rules, const char *name);
+const struct queue_spec *model_queue_of(const struct model *m, const struct m_job *job);
+const struct queue_spec *model_parent(const struct rules_spec *rules,
+                                      const struct queue_spec *queue);
+bool model_is_below(const struct rules_spec *rules, const struct queue_spec *queue,
+                    const struct queue_spec *top);
+/* The class that a job of this name is in; NULL if there is none. */
+const struct class_spec *model_class(const struct model *m, const char *name);
+const struct class_spec *model_class_of(const struct model *m, const struct m_job *job);
+int64_t model_grace_us(const struct model *m, const struct m_job *job);
+int64_t model_min_run_us(const struct model *m, const struct m_job *job);
+
+/* Whose jobs are added up: of a queue and those below it, of a user, of a class; NULL = of all. */
+struct m_whose {
+    const struct queue_spec *queue;
+    const char *user;
+    const struct class_spec *class;
+};
+bool model_is_of(const struct model *m, const struct m_job *job, const struct m_whose *whose);
+/* What a task holds, and what those hold that are meant: all, or only what is told to stop. */
+void model_add_task(const struct model *m, const struct m_job *job, uint32_t task,
+                    int64_t out[RES_COUNT]);
+void model_add_need(const struct m_job *job, const struct node_spec *node,
+                    const struct m_need *need, int64_t out[RES_COUNT]);
+void model_used(const struct model *m, const struct m_whose *whose, bool leaving,
+                int64_t out[RES_COUNT]);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/impl.h"
+#include "core/view.h"
 
 void broken(const struct oracle *o, const char *check, const char *fmt, ...)
 {
@@ -55,13 +56,38 @@ static void told(void *context, const struct world *world, const struct event *e
     o->counts->events++;
     o->counts->refused += rc < 0;
     o->counts->not_yet += rc == -ENOTSUP;
+    if (event->type == EVENT_JOB_SUBMITTED)
+        check_submitted(o, event, rc);
     if (rc >= 0)
         model_told(&o->model, event);
     check_books(o);
+    check_queues(o);
     copy_told(o, event, rc);
 }
 
 /* ---- steps ---- */
+
+static bool has_claim(const struct oracle *o, uint32_t i)
+{
+    const uint32_t row = o->model.jobs[i].state == M_WAITS
+                             ? core_find_job(o->world->core, (uint64_t)i + 1)
+                             : ROW_NONE;
+
+    return row != ROW_NONE && core_job(o->world->core, row)->state == JOB_PENDING &&
+           core_job(o->world->core, row)->task_first != ROW_NONE;
+}
+
+bool oracle_some_leave(const struct oracle *o)
+{
+    for (uint32_t i = 0; i < o->model.job_count; i++) {
+        const struct m_job *job = &o->model.jobs[i];
+
+        for (uint32_t t = 0; model_is_active(job) && t < job->task_count; t++)
+            if (!job->tasks[t].left && (job->state == M_STOPS || job->tasks[t].stopping))
+                return true;
+    }
+    return false;
+}
 
 static void stepping(void *context, const struct world *world, int64_t now_us)
 {
@@ -76,9 +102,10 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     vec_reserve(o->claimed, o->claimed_cap, m->job_count);
     for (uint32_t i = 0; i < m->job_count; i++) {
         o->states[i] = m->jobs[i].state;
-        o->claimed[i] = m->jobs[i].claims;
+        o->claimed[i] = m->jobs[i].claims || has_claim(o, i);
     }
     copy_stepping(o);
+    model_stepping(m);
 }
 
 /* Once a step, one start or one stop of a job; what is shrunk may be so more than once. */
@@ -99,11 +126,13 @@ static void check_decision(struct oracle *o, const struct decisions *d, uint32_t
     if (decision->type == DECISION_START) {
         check_start(o, d, decision);
     } else if (decision->type == DECISION_STOP) {
-        check_stop(o, decision);
+        check_stop(o, d, decision);
     } else if (decision->type == DECISION_REJECT) {
         check_reject(o, decision);
     } else if (decision->type == DECISION_RESERVE) {
         check_reserve(o, decision);
+    } else if (decision->type == DECISION_ATTEND) {
+        check_attend(o, decision);
     }
     model_decided(&o->model, d, i);
     if (decision->type == DECISION_START)
@@ -136,14 +165,18 @@ static void stepped(void *context, const struct world *world, int rc, const stru
     if (rc < 0)
         broken(o, "rules", "%s", err != NULL ? err->text : "broken");
     count(o, d);
-    for (uint32_t i = 0; i < d->count; i++) {
-        /* A node that was silent for too long is lost in the same step that says so. */
-        model_lose(&o->model, ROW_NONE, true);
-        check_decision(o, d, i);
+    o->claims_there = false;
+    o->claims_known = true;
+    for (uint32_t i = 0; i < o->model.job_count; i++) {
+        o->claims_there |= has_claim(o, i) || o->claimed[i];
+        o->claims_known &= o->claimed[i] == has_claim(o, i);
     }
-    model_lose(&o->model, ROW_NONE, false);
-    model_adopt(&o->model);
+    for (uint32_t i = 0; i < d->count; i++) {
+        check_decision(o, d, i);
+        model_lose(&o->model);
+    }
     check_books(o);
+    check_queues(o);
     check_claims(o);
     check_waiting(o);
     check_in_line(o, d);

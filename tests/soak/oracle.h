@@ -20,6 +20,8 @@ struct oracle {
     const struct world *world;
     bool fifo;     /* equal jobs start in the order of their submission */
     bool quiet;    /* this step started and stopped nothing */
+    bool claims_there; /* room is kept for somebody after this step */
+    bool claims_known; /* and nobody got it in this step, or lost it */
     bool thorough; /* no lots: everything that is checked now and then is checked always */
     struct rng rng;
     /* before the fact or step that is told next */
@@ -56,15 +58,23 @@ void check_claims(struct oracle *o);
 
 /* check_start.c, check_stop.c: a decision, by how things stand before it. */
 void check_start(struct oracle *o, const struct decisions *d, const struct decision *start);
-void check_limits(struct oracle *o, const struct decisions *d, const struct decision *start);
-void check_stop(struct oracle *o, const struct decision *stop);
+void check_stop(struct oracle *o, const struct decisions *d, const struct decision *stop);
+void check_attend(struct oracle *o, const struct decision *attend);
+void check_submitted(const struct oracle *o, const struct event *event, int rc);
 void check_needed(struct oracle *o, const struct decision *stop);
 void check_reject(struct oracle *o, const struct decision *reject);
 void check_reserve(struct oracle *o, const struct decision *reserve);
 
-/* Room is kept for another job: on top of what its victims still hold, so that it may hide room
- * that is free, and the place of a claim is looked for in vain until they have left. */
-bool oracle_others_claim(const struct oracle *o, uint64_t id);
+/* check_limits.c: what queues, users and classes may hold, and what the books of queues say. */
+void check_limits(struct oracle *o, const struct decisions *d, const struct decision *start);
+void check_queues(const struct oracle *o);
+const struct queue *oracle_queue(const struct oracle *o, const char *name);
+
+/* check_rights.c: may this job take from that one? */
+void check_right(const struct oracle *o, const struct decisions *d, const struct decision *stop);
+
+/* Is anything leaving, so that somebody may wait for it? */
+bool oracle_some_leave(const struct oracle *o);
 
 /* check_wait.c: who still waits after a step, and why. */
 void check_waiting(struct oracle *o);
