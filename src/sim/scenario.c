@@ -33,7 +33,7 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
 
     told.at_us = sc->now_us;
     rc = world_apply(&sc->world, &told, &detail);
-    if (rc == -EIO || rc == -ENOSPC)
+    if (rc == -EIO || (rc == -ENOSPC && event->type != EVENT_JOB_SUBMITTED))
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
         sc_log(sc, "refused %s%s%s: %s", what, job != SCN_JOB_NONE ? " " : "",

@@ -78,6 +78,16 @@ static void add_amount(struct draw *d, const char *field, uint32_t gpus_max)
         text_addf(d->out, ",cpus:%u", 1 + below(d, 32));
 }
 
+/* Of a class: the rest of its line. */
+static void class_users(struct draw *d)
+{
+    if (one_in(d, 4))
+        add_amount(d, "user-limit", 6);
+    if (one_in(d, 20))
+        text_add(d->out, " users=u0,u2");
+    text_add(d->out, "\n");
+}
+
 static void queue_line(struct draw *d, const char *name, const char *parent)
 {
     static const char *const orders[] = {"fifo", "fair", "las", "fifo-strict"};
@@ -95,8 +105,12 @@ static void queue_line(struct draw *d, const char *name, const char *parent)
         add_amount(d, "borrow", 4);
     if (one_in(d, 5))
         add_amount(d, "lend", 4);
-    if (one_in(d, 5) && name[1] != '\0')
+    if (one_in(d, 4) && name[1] != '\0')
         add_amount(d, "user-limit", 4);
+    if (one_in(d, 12) && name[1] != '\0')
+        text_addf(d->out, " user-jobs=%u", 1 + below(d, 6));
+    if (one_in(d, 20))
+        text_add(d->out, " users=u0,u1");
     text_add(d->out, "\n");
 }
 
@@ -115,11 +129,14 @@ static void rules(struct draw *d)
         text_add(d->out, "default-queue q1\n");
     }
     if (one_in(d, 2)) {
-        text_addf(d->out, "class high rank=30 takes-below=%u grace=%us\n", 10 * below(d, 4),
+        text_addf(d->out, "class high rank=30 takes-below=%u grace=%us", 10 * below(d, 4),
                   below(d, 20));
-        text_addf(d->out, "class medium rank=20 takes-below=%u min-run=%us\n", 10 * below(d, 3),
-                  below(d, 60));
-        text_addf(d->out, "class low rank=10%s\n", one_in(d, 5) ? " preemptible=false" : "");
+        class_users(d);
+        text_addf(d->out, "class medium rank=20 takes-below=%u min-run=%us", 10 * below(d, 3),
+                  one_in(d, 2) ? 0 : below(d, 60));
+        class_users(d);
+        text_addf(d->out, "class low rank=10%s", one_in(d, 5) ? " preemptible=false" : "");
+        class_users(d);
     }
 }
 
@@ -240,7 +257,7 @@ static void with_queue(struct draw *d)
 {
     static const char *const queues[] = {"p1", "p2", "q1", "p"};
 
-    if (one_in(d, 2))
+    if (!one_in(d, 4))
         text_addf(d->out, " queue=%s", queues[below(d, one_in(d, 10) ? 4 : 3)]);
 }
 
@@ -248,7 +265,7 @@ static void with_class(struct draw *d)
 {
     static const char *const classes[] = {"high", "medium", "low"};
 
-    if (one_in(d, 3))
+    if (one_in(d, 2))
         text_addf(d->out, " class=%s", classes[below(d, 3)]);
     if (one_in(d, 10))
         text_add(d->out, " preemptible=false");
@@ -270,10 +287,16 @@ static void with_retries(struct draw *d)
 
 static void with_fewer(struct draw *d)
 {
-    if (one_in(d, 5))
-        text_add(d->out, " min-tasks=1");
+    if (one_in(d, 4) && !d->groups)
+        text_addf(d->out, " min-tasks=%u", 1 + below(d, d->tasks));
     if (one_in(d, 12))
         text_add(d->out, " service");
+}
+
+static void with_nodes_of_its_own(struct draw *d)
+{
+    if (one_in(d, 10))
+        text_add(d->out, " exclusive");
 }
 
 static void with_saving(struct draw *d)
@@ -288,6 +311,7 @@ static void (*const job_fields[])(struct draw *) = {
     with_selector, with_user,    with_ack,    with_death,  with_failure, with_array,
     with_after,    with_hold,    with_oracle, with_takes,  with_queue,   with_class,
     with_limit,    with_retries, with_fewer,  with_saving,
+    with_nodes_of_its_own,
 };
 enum { JOB_FIELDS = sizeof job_fields / sizeof job_fields[0] };
 
@@ -297,7 +321,7 @@ static void submit(struct draw *d)
     text_addf(d->out, "submit j%u", d->job);
     what_it_asks(d);
     if (!one_in(d, 30)) /* else it runs for ever */
-        text_addf(d->out, " runs=%us", below(d, d->runs_s));
+        text_addf(d->out, " runs=%us", one_in(d, 12) ? 0 : 1 + below(d, d->runs_s));
     for (uint32_t i = 0; i < JOB_FIELDS; i++)
         if (d->on >> i & 1)
             job_fields[i](d);
@@ -508,7 +532,7 @@ void draw_world(uint64_t seed, struct text *out)
     policies(&d);
     if (d.takes)
         text_add(out, "allow overlap\n");
-    if (one_in(&d, 3))
+    if (!one_in(&d, 3))
         rules(&d);
     cluster(&d);
     submissions(&d);

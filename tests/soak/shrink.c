@@ -192,7 +192,8 @@ static bool shrink_lines(struct shrinker *s, struct text *text)
 static bool is_field(const char *word)
 {
     return strchr(word, '=') != NULL || strncmp(word, "hold", 4) == 0 ||
-           strncmp(word, "oracle", 6) == 0 || strncmp(word, "service", 7) == 0;
+           strncmp(word, "oracle", 6) == 0 || strncmp(word, "service", 7) == 0 ||
+           strncmp(word, "exclusive", 9) == 0;
 }
 
 static void split_words(const char *text, struct parts *out)
