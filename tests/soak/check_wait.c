@@ -36,7 +36,8 @@ static uint32_t tasks_that_fit(const struct oracle *o, const struct m_job *job, 
     model_sum(&o->model, node, true, &sum);
     oracle_claims(o, node, &claims);
     if (job->spec.exclusive)
-        return is_empty(n, &sum) && is_empty(n, &claims);
+        return is_empty(n, &sum) && is_empty(n, &claims) && group->cpu_mcpu <= n->spec.cpu_mcpu &&
+               group->memory_bytes <= n->spec.memory_bytes;
     if (need.mcpu > 0)
         count = (n->spec.cpu_mcpu - sum.mcpu - claims.mcpu) / need.mcpu;
     if (need.memory_bytes > 0) {

@@ -19,6 +19,7 @@ struct draw {
     uint32_t job;          /* that is drawn */
     int64_t at_ds, end_ds; /* tenths of a second: now, and when the last job arrives */
     bool takes;
+    bool service; /* so is the job that is drawn: it must run for some time, or never rests */
     bool groups;  /* the job that is drawn has groups that are not alike */
     uint32_t ask; /* what the last job asked for, and of how many tasks */
     uint32_t tasks;
@@ -289,7 +290,7 @@ static void with_fewer(struct draw *d)
 {
     if (one_in(d, 4) && !d->groups)
         text_addf(d->out, " min-tasks=%u", 1 + below(d, d->tasks));
-    if (one_in(d, 12))
+    if (d->service)
         text_add(d->out, " service");
 }
 
@@ -319,9 +320,13 @@ static void submit(struct draw *d)
 {
     add_at(d, d->at_ds);
     text_addf(d->out, "submit j%u", d->job);
+    d->service = one_in(d, 12);
     what_it_asks(d);
     if (!one_in(d, 30)) /* else it runs for ever */
-        text_addf(d->out, " runs=%us", one_in(d, 12) ? 0 : 1 + below(d, d->runs_s));
+        text_addf(d->out, " runs=%us",
+                  d->service      ? 20 + below(d, d->runs_s)
+                  : one_in(d, 12) ? 0
+                                  : 1 + below(d, d->runs_s));
     for (uint32_t i = 0; i < JOB_FIELDS; i++)
         if (d->on >> i & 1)
             job_fields[i](d);
