@@ -108,14 +108,18 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     model_stepping(m);
 }
 
-/* Once a step, one start or one stop of a job; what is shrunk may be so more than once. */
+/* Once a step, one start or one stop of a job. One that runs may get back what it lacks and then
+ * more; and what is shrunk may be so more than once. */
 static void check_once(const struct oracle *o, const struct decisions *d, uint32_t i)
 {
-    for (uint32_t k = 0; k < i; k++)
-        if (d->items[k].job_id == d->items[i].job_id && d->items[k].type == d->items[i].type &&
-            d->items[i].type != DECISION_NOTE && d->items[i].mode != STOP_SHRINK)
+    const struct decision *item = &d->items[i];
+    const bool grows = item->type == DECISION_START && o->states[item->job_id - 1] == M_HOLDS;
+
+    for (uint32_t k = 0; k < i && !grows; k++)
+        if (d->items[k].job_id == item->job_id && d->items[k].type == item->type &&
+            item->type != DECISION_NOTE && item->mode != STOP_SHRINK)
             broken(o, "once", "job %llu: is decided upon twice in one step",
-                   (unsigned long long)d->items[i].job_id);
+                   (unsigned long long)item->job_id);
 }
 
 static void check_decision(struct oracle *o, const struct decisions *d, uint32_t i)
@@ -139,6 +143,17 @@ static void check_decision(struct oracle *o, const struct decisions *d, uint32_t
         check_limits(o, d, decision);
     else if (decision->type == DECISION_STOP && decision->for_job != JOB_NONE)
         check_needed(o, decision);
+}
+
+/* A world that goes on for very long has been seen enough of; one whose clock stands does not rest. */
+static void check_end(struct oracle *o)
+{
+    o->at_once = o->model.now_us == o->before_us ? o->at_once + 1 : 0;
+    o->before_us = o->model.now_us;
+    if (o->at_once > SOAK_AT_ONCE_MAX)
+        broken(o, "endless", "%u steps at one time, and no rest", SOAK_AT_ONCE_MAX);
+    if (o->counts->steps > SOAK_WORLD_STEPS_MAX)
+        _exit(0);
 }
 
 static void count(struct oracle *o, const struct decisions *d)
@@ -181,6 +196,7 @@ static void stepped(void *context, const struct world *world, int rc, const stru
     check_waiting(o);
     check_in_line(o, d);
     copy_stepped(o);
+    check_end(o);
 }
 
 /* ---- the beginning and the end ---- */

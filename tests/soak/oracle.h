@@ -6,7 +6,9 @@
 #include "sim/world.h"
 #include "soak/model.h"
 
-#define SOAK_TEXT_MAX 600
+#define SOAK_TEXT_MAX        600
+#define SOAK_WORLD_STEPS_MAX 5000u
+#define SOAK_AT_ONCE_MAX     1000u
 
 /* What a run did; shared with the process that waits for it. */
 struct soak_counts {
@@ -30,6 +32,8 @@ struct oracle {
     enum m_state *states; /* [state_cap] of each job before the step */
     bool *claimed;        /* [claimed_cap] and whether it claimed room */
     uint32_t state_cap, claimed_cap;
+    int64_t before_us; /* the last step, */
+    uint32_t at_once;  /* and how many there were at that time */
     /* a copy that goes on beside the core for some steps */
     struct core *shadow;
     uint32_t shadow_steps;
