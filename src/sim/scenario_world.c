@@ -294,7 +294,9 @@ static void come_up(struct sc *sc, uint32_t row)
     sc->tasks[row].state = SC_RUNNING;
     sc->tasks[row].started_us = sc->now_us;
     report_task(sc, row, EVENT_TASK_STARTED, 0);
-    left_us = b->runs_us - sc->jobs[job].run_saved_us;
+    left_us = b->runs_us;
+    if (!sc->scn->jobs[job].spec.service) /* which starts over each time */
+        left_us -= sc->jobs[job].run_saved_us;
     if (b->runs_us != SCN_FOREVER)
         push_task(sc, sc->now_us + (left_us > 0 ? left_us : 0), SC_END, row);
 }

@@ -117,7 +117,7 @@ static void check_once(const struct oracle *o, const struct decisions *d, uint32
 
     for (uint32_t k = 0; k < i && !grows; k++)
         if (d->items[k].job_id == item->job_id && d->items[k].type == item->type &&
-            item->type != DECISION_NOTE && item->mode != STOP_SHRINK)
+            item->type != DECISION_NOTE && d->items[k].mode != STOP_SHRINK)
             broken(o, "once", "job %llu: is decided upon twice in one step",
                    (unsigned long long)item->job_id);
 }
