@@ -406,7 +406,7 @@ int sc_list_node(struct sc *sc, const char *node, struct err *err)
     struct event event = {.type = EVENT_NODE_LISTED, .listed = {.node = node, .tasks = tasks}};
     int rc;
 
-    for (uint32_t i = 0; i < sc->alive_count; i++) {
+    for (uint32_t i = 0; i < sc->alive_count && !is_silent(sc, node); i++) {
         const struct sc_task *task = &sc->tasks[sc->alive[i]];
 
         if ((task->state == SC_RUNNING || (all && task->state == SC_SENT)) &&
@@ -416,7 +416,7 @@ int sc_list_node(struct sc *sc, const char *node, struct err *err)
         else if (task->state == SC_GONE && strcmp(task->node, node) == 0)
             sc->tasks[sc->alive[i]].told_gone = true;
     }
-    rc = sc_apply(sc, &event, "list", SCN_JOB_NONE, err);
+    rc = is_silent(sc, node) ? 0 : sc_apply(sc, &event, "list", SCN_JOB_NONE, err);
     mem_free(tasks);
     return rc;
 }

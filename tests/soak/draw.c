@@ -19,6 +19,7 @@ struct draw {
     uint32_t job;          /* that is drawn */
     int64_t at_ds, end_ds; /* tenths of a second: now, and when the last job arrives */
     bool takes;
+    bool random;  /* placements are drawn */
     bool service; /* so is the job that is drawn: it must run for some time, or never rests */
     bool groups;  /* the job that is drawn has groups that are not alike */
     uint32_t ask; /* what the last job asked for, and of how many tasks */
@@ -186,15 +187,19 @@ static void with_selector(struct draw *d)
         text_add(d->out, one_in(d, 2) ? " models=A" : " labels=zone:a");
 }
 
+static void node_lists(struct draw *d);
+static bool is_on(const struct draw *d, void (*happening)(struct draw *));
+
 static void with_user(struct draw *d)
 {
     if (one_in(d, 2))
         text_addf(d->out, " user=u%u", below(d, 3));
 }
 
+/* A task that is long on its way is missed by listings, given up, and comes up nevertheless. */
 static void with_ack(struct draw *d)
 {
-    if (one_in(d, 2))
+    if (one_in(d, 2) && !is_on(d, node_lists))
         add_seconds(d, "ack-delay", 20);
 }
 
@@ -286,8 +291,11 @@ static void with_retries(struct draw *d)
         text_addf(d->out, " retries=%u", 1 + below(d, 3));
 }
 
+/* Growth that a bound refuses draws a place first, and a loaded core asks once more. */
 static void with_fewer(struct draw *d)
 {
+    if (d->random)
+        return;
     if (one_in(d, 4) && !d->groups)
         text_addf(d->out, " min-tasks=%u", 1 + below(d, d->tasks));
     if (d->service)
@@ -475,6 +483,14 @@ static void (*const happenings[])(struct draw *) = {
 };
 enum { HAPPENINGS = sizeof happenings / sizeof happenings[0] };
 
+static bool is_on(const struct draw *d, void (*happening)(struct draw *))
+{
+    for (uint32_t i = 0; i < HAPPENINGS; i++)
+        if (happenings[i] == happening && (d->on >> (32 + i) & 1))
+            return true;
+    return false;
+}
+
 static void what_happens(struct draw *d)
 {
     const uint32_t count = below(d, d->jobs * 3);
@@ -517,7 +533,10 @@ static void policies(struct draw *d)
                                          "tiresias",  "srtf",     "srsf",        "gittins",
                                          "predicted", "deadline", "fair",        "las"};
 
-    text_addf(d->out, "placement %s\n", placements[below(d, 9)]);
+    const uint32_t placement = below(d, 9);
+
+    d->random = placement == 7;
+    text_addf(d->out, "placement %s\n", placements[placement]);
     text_addf(d->out, "order %s\n", orders[below(d, 12)]);
     text_addf(d->out, "seed %u\n", below(d, 100));
 }
