@@ -30,14 +30,13 @@ static int judge(const struct scenario_result *result, struct soak_counts *count
 static int play_scn(const struct scn *scn, uint64_t seed, struct soak_counts *counts,
                     struct err *err)
 {
-    const bool fifo = strncmp(scn->config.order, "fifo", 4) == 0;
     struct oracle oracle;
     struct world_watch watch;
     struct scenario_options options = {.watch = &watch};
     struct scenario_result result;
     int rc;
 
-    oracle_init(&oracle, seed, fifo, counts);
+    oracle_init(&oracle, seed, counts);
     watch = oracle_watch(&oracle);
     rc = scenario_run(scn, &options, &result, err);
     oracle_done(&oracle);

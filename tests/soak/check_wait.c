@@ -223,7 +223,7 @@ static bool same_request(const struct job_spec *a, const struct job_spec *b)
            same_group(&a->layouts[0].groups[0], &b->layouts[0].groups[0]) &&
            same_text(a->queue, b->queue) && same_text(a->user, b->user) &&
            same_text(a->class, b->class) && a->tasks_min == b->tasks_min &&
-           a->service == b->service && a->limit_us == b->limit_us;
+           a->service == b->service && a->exclusive == b->exclusive && a->limit_us == b->limit_us;
 }
 
 static bool waited_for_room(const struct oracle *o, uint32_t i)
@@ -231,14 +231,23 @@ static bool waited_for_room(const struct oracle *o, uint32_t i)
     return o->model.jobs[i].state == M_WAITS && o->states[i] == M_WAITS && is_in(o, i);
 }
 
+static bool is_fifo(const struct oracle *o, uint32_t i)
+{
+    struct core *core = o->world->core;
+    const uint32_t row = core_find_job(core, (uint64_t)i + 1);
+
+    return row != ROW_NONE && strncmp(orderer_of(core, row)->policy->name, "fifo", 4) == 0;
+}
+
 /* Of two that ask for the same the one that came first starts first, however often it was put off
  * meanwhile. */
 void check_in_line(struct oracle *o, const struct decisions *d)
 {
-    for (uint32_t k = 0; k < d->count && o->fifo; k++) {
+    for (uint32_t k = 0; k < d->count; k++) {
         const uint32_t young = (uint32_t)d->items[k].job_id - 1;
 
-        if (d->items[k].type != DECISION_START || o->claimed[young] || o->states[young] != M_WAITS)
+        if (d->items[k].type != DECISION_START || o->claimed[young] || o->states[young] != M_WAITS ||
+            !is_fifo(o, young))
             continue;
         for (uint32_t old = 0; old < young; old++)
             if (waited_for_room(o, old) &&

@@ -201,9 +201,9 @@ static void stepped(void *context, const struct world *world, int rc, const stru
 
 /* ---- the beginning and the end ---- */
 
-void oracle_init(struct oracle *o, uint64_t seed, bool fifo, struct soak_counts *counts)
+void oracle_init(struct oracle *o, uint64_t seed, struct soak_counts *counts)
 {
-    *o = (struct oracle){.counts = counts, .fifo = fifo, .thorough = seed == ORACLE_THOROUGH};
+    *o = (struct oracle){.counts = counts, .thorough = seed == ORACLE_THOROUGH};
     rng_init(&o->rng, seed);
     decisions_init(&o->shadow_out);
 }

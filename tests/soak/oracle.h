@@ -20,7 +20,6 @@ struct oracle {
     struct model model;
     struct soak_counts *counts;
     const struct world *world;
-    bool fifo;     /* equal jobs start in the order of their submission */
     bool quiet;    /* this step started and stopped nothing */
     bool claims_there; /* room is kept for somebody after this step */
     bool claims_known; /* and nobody got it in this step, or lost it */
@@ -42,7 +41,7 @@ struct oracle {
 
 /* seed ORACLE_THOROUGH: it is thorough. */
 #define ORACLE_THOROUGH UINT64_MAX
-void oracle_init(struct oracle *o, uint64_t seed, bool fifo, struct soak_counts *counts);
+void oracle_init(struct oracle *o, uint64_t seed, struct soak_counts *counts);
 void oracle_done(struct oracle *o);
 struct world_watch oracle_watch(struct oracle *o);
 
