@@ -196,6 +196,23 @@ static bool all_can_stay(const struct plan *p, uint32_t leaver)
     return true;
 }
 
+/* The places may hold more than is asked: more tasks, or other memory for a share. */
+static bool places_are_admitted(const struct plan *p)
+{
+    const struct core *core = p->core;
+    struct amounts sum = {{0}};
+    struct refusal refusal;
+
+    for (uint32_t i = 0; core->queues.books && i < p->place_count; i++) {
+        const struct amounts amounts = task_amounts(
+            core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return queues_admit(&core->queues, &core->jobs.rows[p->job].at, &sum, &core->capacity,
+                        HELD_IN_FUTURE, &refusal);
+}
+
 bool plan_put_back(struct plan *p, uint32_t leaver)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
@@ -203,7 +220,7 @@ bool plan_put_back(struct plan *p, uint32_t leaver)
 
     if (all_can_stay(p, leaver)) {
         plan_untake(p, leaver);
-        if (plan_admits(p, &queue))
+        if (plan_admits(p, &queue) && places_are_admitted(p))
             return true;
         plan_retake(p, leaver);
     }

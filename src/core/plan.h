@@ -69,6 +69,8 @@ void plan_untake(struct plan *p, uint32_t leaver);
 void plan_retake(struct plan *p, uint32_t leaver);
 /* Put it back where it was, if there is room and the waiting job may still hold what it asks. */
 bool plan_put_back(struct plan *p, uint32_t leaver);
+/* Once the gang has its places: put back all that could stay nevertheless, best first. */
+void plan_put_back_unneeded(struct plan *p);
 
 /* May the waiting job hold what it asks, by the bounds of its queues, once the chosen have left?
  * *out_queue: whose bound it is if not. */

@@ -138,6 +138,8 @@ bool plan_exact(struct plan *p)
     sets = list_sets(p, &count);
     for (uint32_t i = 0; i < count && !done; i++)
         done = try_set(p, sets[i].members);
+    if (done)
+        plan_put_back_unneeded(p); /* without them the gang would have gone elsewhere, perhaps */
     mem_free(sets);
     return done;
 }

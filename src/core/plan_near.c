@@ -323,7 +323,7 @@ static bool make_way(struct plan *p)
     return true;
 }
 
-static void put_back_unneeded(struct plan *p)
+void plan_put_back_unneeded(struct plan *p)
 {
     for (uint32_t j = p->job_count; j-- > 0;)
         if (p->jobs[j].taken > 0)
@@ -499,7 +499,7 @@ static bool try_layout(struct near *n, uint32_t layout)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
         places_are_admitted(p) && plan_is_entitled(p)) {
-        put_back_unneeded(p);
+        plan_put_back_unneeded(p);
         refine(n, &core->shapes.layouts[gang->first_layout + layout], mark);
         return true;
     }
