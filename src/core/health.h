@@ -4,9 +4,9 @@
  * A node that is not heard gets no new work at once, and is lost when that has lasted: its tasks
  * are told to stop, should the node hear it, and count as lost. It stays known. When it is
  * heard, what was started there may still run, so it gets new work only after it has listed its
- * tasks, and none of them is a stray. One that was silent too often gets no new work until it has been calm. What a
- * person drained only a person gives back. In all of this what runs on a node stays, until it is
- * lost. */
+ * tasks, and none of them is a stray. One that was silent too often gets no new work until it has
+ * been calm. What a person drained only a person gives back. In all of this what runs on a node
+ * stays, until it is lost. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

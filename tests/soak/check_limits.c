@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check_limits.c - what queues, users and classes may hold; and that their books say what is held.
  *
- * Room that is kept for a waiting job counts as held. It is read from the core, the sums are not. */
+ * Room that is kept for a waiting job counts as held. It is read from the core, the sums are not.
+ */
 #include <string.h>
 
 #include "core/impl.h"
@@ -35,8 +36,7 @@ static void claimed_by(const struct oracle *o, const struct m_whose *whose, int6
 {
     memset(out, 0, RES_COUNT * sizeof out[0]);
     for (uint32_t i = 0; i < o->model.job_count; i++)
-        if (o->model.jobs[i].state == M_WAITS &&
-            model_is_of(&o->model, &o->model.jobs[i], whose))
+        if (o->model.jobs[i].state == M_WAITS && model_is_of(&o->model, &o->model.jobs[i], whose))
             add_claim(o, (uint64_t)i + 1, out);
 }
 
@@ -63,8 +63,7 @@ static void check_limit(const struct oracle *o, const struct taken *taken,
 
         if (limit[r] != AMOUNT_NONE && taken->of[r] > 0 && held > limit[r])
             broken(o, "limit", "job %llu: %s of %s: %lld are held, the limit is %lld",
-                   (ull)taken->start->job_id, words[r], what, (long long)held,
-                   (long long)limit[r]);
+                   (ull)taken->start->job_id, words[r], what, (long long)held, (long long)limit[r]);
     }
 }
 

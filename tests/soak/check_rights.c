@@ -39,9 +39,11 @@ static void part(const struct rules_spec *rules, const struct queue_spec **a,
 {
     const struct queue_spec *x = *a, *y = *b;
 
-    while (x != NULL && model_parent(rules, x) != NULL && !model_is_below(rules, y, model_parent(rules, x)))
+    while (x != NULL && model_parent(rules, x) != NULL &&
+           !model_is_below(rules, y, model_parent(rules, x)))
         x = model_parent(rules, x);
-    while (y != NULL && model_parent(rules, y) != NULL && !model_is_below(rules, *a, model_parent(rules, y)))
+    while (y != NULL && model_parent(rules, y) != NULL &&
+           !model_is_below(rules, *a, model_parent(rules, y)))
         y = model_parent(rules, y);
     *a = x == y ? NULL : x;
     *b = x == y ? NULL : y;
@@ -79,7 +81,8 @@ static bool is_entitled(const struct oracle *o, const struct decisions *d,
         const struct m_job *victim = &o->model.jobs[d->items[i].job_id - 1];
 
         if (d->items[i].type == DECISION_STOP && d->items[i].for_job == stop->for_job &&
-            victim->state == M_HOLDS && model_is_of(&o->model, victim, &(struct m_whose){.queue = queue}))
+            victim->state == M_HOLDS &&
+            model_is_of(&o->model, victim, &(struct m_whose){.queue = queue}))
             for (uint32_t t = 0; t < victim->task_count; t++)
                 model_add_task(&o->model, victim, t, leaving);
     }
@@ -121,15 +124,16 @@ void check_right(const struct oracle *o, const struct decisions *d, const struct
     part(&o->model.rules, &own, &other);
     if (own == NULL || other == NULL) { /* users of one leaf may go by share */
         if (!first && strcmp(job->spec.user, victim->spec.user) == 0)
-            broken(o, "right", "job %llu: job %llu has no right to take from it",
-                   (ull)stop->job_id, (ull)stop->for_job);
+            broken(o, "right", "job %llu: job %llu has no right to take from it", (ull)stop->job_id,
+                   (ull)stop->for_job);
         return;
     }
     entitled = is_entitled(o, d, stop, own);
     if (!first && !entitled)
         broken(o, "right", "job %llu: job %llu takes from it, and its queue is not entitled to",
                (ull)stop->job_id, (ull)stop->for_job);
-    for (; !(first && entitled) && leaf != NULL; leaf = leaf == other ? NULL : model_parent(&o->model.rules, leaf))
+    for (; !(first && entitled) && leaf != NULL;
+         leaf = leaf == other ? NULL : model_parent(&o->model.rules, leaf))
         if (!is_above(o, victim, leaf))
             broken(o, "right", "job %llu: job %llu takes from it, and queue %s is not above",
                    (ull)stop->job_id, (ull)stop->for_job, leaf->name);

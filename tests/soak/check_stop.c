@@ -10,8 +10,8 @@
 typedef unsigned long long ull;
 
 /* A victim runs, may give way, has run for long enough, and makes room for a job that waits. */
-static void check_victim(struct oracle *o, const struct decisions *d,
-                         const struct m_job *job, const struct decision *stop)
+static void check_victim(struct oracle *o, const struct decisions *d, const struct m_job *job,
+                         const struct decision *stop)
 {
     const struct m_job *other = model_job(&o->model, stop->for_job);
 
@@ -61,8 +61,8 @@ static void check_cause(const struct oracle *o, const struct m_job *job,
 }
 
 /* Only tasks of those above its minimum; or such as are lost. */
-static void check_shrink(const struct oracle *o, const struct m_job *job,
-                         const struct decisions *d, const struct decision *stop)
+static void check_shrink(const struct oracle *o, const struct m_job *job, const struct decisions *d,
+                         const struct decision *stop)
 {
     uint32_t standing = 0;
 
@@ -127,8 +127,8 @@ void check_attend(struct oracle *o, const struct decision *attend)
 
 /* ---- no victim is unneeded ---- */
 
-static bool is_short(const struct m_node *node, const struct m_sum *sum,
-                     const struct m_need *need, uint64_t gpu_mask)
+static bool is_short(const struct m_node *node, const struct m_sum *sum, const struct m_need *need,
+                     uint64_t gpu_mask)
 {
     const struct node_spec *spec = &node->spec;
 
@@ -193,8 +193,8 @@ static bool is_bounded_with(const struct oracle *o, const struct m_job *job,
     const struct queue_spec *own = model_queue_of(&o->model, job);
     const struct class_spec *class = model_class_of(&o->model, job);
     const bool same_user = strcmp(job->spec.user, other->spec.user) == 0;
-    bool bound = same_user && class == model_class_of(&o->model, other) &&
-                 is_bound(class->user_limit);
+    bool bound =
+        same_user && class == model_class_of(&o->model, other) && is_bound(class->user_limit);
 
     for (const struct queue_spec *q = own; q != NULL; q = model_parent(rules, q))
         if (model_is_below(rules, model_queue_of(&o->model, other), q))

@@ -57,7 +57,8 @@ void check_submitted(const struct oracle *o, const struct event *event, int rc)
     const bool none = model_class(&o->model, job.spec.class) == NULL;
 
     if (rc >= 0 && (lost || none))
-        broken(o, "submit", "job %llu: is taken, and its queue or class is none that jobs can be in",
+        broken(o, "submit",
+               "job %llu: is taken, and its queue or class is none that jobs can be in",
                (ull)job.spec.id);
     if (rc >= 0 && is_shut_out(o, &job))
         broken(o, "submit", "job %llu: is taken, and its user may not submit there",

@@ -246,8 +246,8 @@ void check_in_line(struct oracle *o, const struct decisions *d)
     for (uint32_t k = 0; k < d->count; k++) {
         const uint32_t young = (uint32_t)d->items[k].job_id - 1;
 
-        if (d->items[k].type != DECISION_START || o->claimed[young] || o->states[young] != M_WAITS ||
-            !is_fifo(o, young))
+        if (d->items[k].type != DECISION_START || o->claimed[young] ||
+            o->states[young] != M_WAITS || !is_fifo(o, young))
             continue;
         for (uint32_t old = 0; old < young; old++)
             if (waited_for_room(o, old) &&

@@ -317,9 +317,22 @@ static void with_saving(struct draw *d)
 }
 
 static void (*const job_fields[])(struct draw *) = {
-    with_selector, with_user,    with_ack,    with_death,  with_failure, with_array,
-    with_after,    with_hold,    with_oracle, with_takes,  with_queue,   with_class,
-    with_limit,    with_retries, with_fewer,  with_saving,
+    with_selector,
+    with_user,
+    with_ack,
+    with_death,
+    with_failure,
+    with_array,
+    with_after,
+    with_hold,
+    with_oracle,
+    with_takes,
+    with_queue,
+    with_class,
+    with_limit,
+    with_retries,
+    with_fewer,
+    with_saving,
     with_nodes_of_its_own,
 };
 enum { JOB_FIELDS = sizeof job_fields / sizeof job_fields[0] };

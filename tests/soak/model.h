@@ -22,9 +22,9 @@ struct m_task {
     uint64_t gpu_mask;
     uint32_t run; /* of the start that it came with: a job that grows has several */
     bool started, left;
-    bool absent;   /* it has left, or never ran, and may be started */
-    bool stopping; /* it alone is told to stop */
-    bool attended; /* it should be long gone: its node gets no new work until it is */
+    bool absent;       /* it has left, or never ran, and may be started */
+    bool stopping;     /* it alone is told to stop */
+    bool attended;     /* it should be long gone: its node gets no new work until it is */
     uint32_t missed;   /* listings of its node without it, at different times */
     int64_t missed_us; /* the last of these */
 };
@@ -39,18 +39,18 @@ struct m_job {
     enum reason stopped_for;
     int64_t stopped_us;
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, or -1 */
-    bool ended_well; /* OVER: each task ended with 0 */
-    bool claims;     /* others were told to stop for it, and it has not started since */
+    bool ended_well;                             /* OVER: each task ended with 0 */
+    bool claims; /* others were told to stop for it, and it has not started since */
     uint32_t run, layout;
     struct m_task *tasks; /* [task_count] of its layout, while it is active */
     uint32_t task_count, task_cap;
-    uint64_t for_job;               /* it, or a task of it, gives way to this job; JOB_NONE */
-    uint64_t upsets;                /* claims: model.upsets when the last one was told to stop, */
-    uint64_t step;                  /* and model.steps */
-    int64_t started_us;             /* when that was decided */
-    int64_t all_up_us; /* when the last task was heard to be up: it runs since then; or -1 */
-    int64_t reserved_us;            /* when it starts at the latest, as last said, or -1 */
-    int64_t reserved_at_us;         /* when that was first said */
+    uint64_t for_job;       /* it, or a task of it, gives way to this job; JOB_NONE */
+    uint64_t upsets;        /* claims: model.upsets when the last one was told to stop, */
+    uint64_t step;          /* and model.steps */
+    int64_t started_us;     /* when that was decided */
+    int64_t all_up_us;      /* when the last task was heard to be up: it runs since then; or -1 */
+    int64_t reserved_us;    /* when it starts at the latest, as last said, or -1 */
+    int64_t reserved_at_us; /* when that was first said */
 };
 
 struct m_node {

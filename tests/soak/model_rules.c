@@ -5,7 +5,10 @@
 
 #include "soak/model.h"
 
-#define ANY {AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE}
+#define ANY                                                                                        \
+    {                                                                                              \
+        AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE, AMOUNT_NONE                                         \
+    }
 
 static const struct class_spec usual[] = {
     {.name = "high", .rank = 300, .takes_below = 300, .grace_us = 30000000, .user_limit = ANY},
