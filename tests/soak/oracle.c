@@ -67,14 +67,20 @@ static void told(void *context, const struct world *world, const struct event *e
 
 /* ---- steps ---- */
 
-static bool has_claim(const struct oracle *o, uint32_t i)
+/* 0 if no room is kept for the job, else another number for other room. */
+static uint64_t claim_of(const struct oracle *o, uint32_t i)
 {
-    const uint32_t row = o->model.jobs[i].state == M_WAITS
-                             ? core_find_job(o->world->core, (uint64_t)i + 1)
-                             : ROW_NONE;
+    const struct core *core = o->world->core;
+    const uint32_t at = core_find_job(core, (uint64_t)i + 1);
+    const struct job *row = at != ROW_NONE ? core_job(core, at) : NULL;
+    uint64_t mark = 1;
 
-    return row != ROW_NONE && core_job(o->world->core, row)->state == JOB_PENDING &&
-           core_job(o->world->core, row)->task_first != ROW_NONE;
+    if (row == NULL || row->state != JOB_PENDING || row->task_first == ROW_NONE)
+        return 0;
+    for (uint32_t t = 0; t < row->task_count; t++)
+        mark = (mark * 1000003 + job_task(core, row, t)->node) * 1000003 +
+               job_task(core, row, t)->gpu_mask;
+    return mark | 1;
 }
 
 bool oracle_some_leave(const struct oracle *o)
@@ -100,9 +106,11 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     m->now_us = now_us > m->now_us ? now_us : m->now_us;
     vec_reserve(o->states, o->state_cap, m->job_count);
     vec_reserve(o->claimed, o->claimed_cap, m->job_count);
+    vec_reserve(o->claims, o->claims_cap, m->job_count);
     for (uint32_t i = 0; i < m->job_count; i++) {
         o->states[i] = m->jobs[i].state;
-        o->claimed[i] = m->jobs[i].claims || has_claim(o, i);
+        o->claims[i] = claim_of(o, i);
+        o->claimed[i] = m->jobs[i].claims || o->claims[i] != 0;
     }
     copy_stepping(o);
     model_stepping(m);
@@ -184,8 +192,8 @@ static void stepped(void *context, const struct world *world, int rc, const stru
     o->claims_there = false;
     o->claims_known = true;
     for (uint32_t i = 0; i < o->model.job_count; i++) {
-        o->claims_there |= has_claim(o, i) || o->claimed[i];
-        o->claims_known &= o->claimed[i] == has_claim(o, i);
+        o->claims_there |= claim_of(o, i) != 0 || o->claimed[i];
+        o->claims_known &= o->claims[i] == claim_of(o, i);
     }
     for (uint32_t i = 0; i < d->count; i++) {
         check_decision(o, d, i);
@@ -218,6 +226,7 @@ void oracle_done(struct oracle *o)
     decisions_done(&o->shadow_out);
     mem_free(o->states);
     mem_free(o->claimed);
+    mem_free(o->claims);
 }
 
 struct world_watch oracle_watch(struct oracle *o)

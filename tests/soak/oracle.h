@@ -22,7 +22,7 @@ struct oracle {
     const struct world *world;
     bool quiet;        /* this step started and stopped nothing */
     bool claims_there; /* room is kept for somebody after this step */
-    bool claims_known; /* and nobody got it in this step, or lost it */
+    bool claims_known; /* and all of it is as it was before the step */
     bool thorough;     /* no lots: everything that is checked now and then is checked always */
     struct rng rng;
     /* before the fact or step that is told next */
@@ -30,7 +30,8 @@ struct oracle {
     bool digested;
     enum m_state *states; /* [state_cap] of each job before the step */
     bool *claimed;        /* [claimed_cap] and whether it claimed room */
-    uint32_t state_cap, claimed_cap;
+    uint64_t *claims;     /* [claims_cap] and which, 0 = none */
+    uint32_t state_cap, claimed_cap, claims_cap;
     int64_t before_us; /* the last step, */
     uint32_t at_once;  /* and how many there were at that time */
     /* a copy that goes on beside the core for some steps */
