@@ -86,7 +86,7 @@ static bool try_set(struct plan *p, uint32_t members)
     uint32_t queue;
     bool done = true;
 
-    for (uint32_t v = 0; v < p->count && done; v++)
+    for (uint32_t v = 0; members >> v != 0 && done; v++)
         done = !(members >> v & 1) || plan_take(p, v);
     done = done && plan_admits(p, &queue) && place(p);
     if (done)
