@@ -87,6 +87,9 @@ void queues_copy(struct queues *dst, const struct queues *src);
  * loads. names, orderers: how many there are. */
 void queues_walk(struct queues *q, uint32_t names, uint32_t orderers, struct tape *t);
 
+/* Amounts of which each may be AMOUNT_NONE. */
+void bounds_walk(struct amounts *a, const char *what, struct tape *t);
+
 /* A configured row, before any user's; its parent is there. */
 uint32_t queues_add(struct queues *q, const struct queue *queue);
 
