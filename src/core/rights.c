@@ -17,6 +17,22 @@ static const struct amounts *asks_of(const struct core *core, uint32_t job)
     return &core->shapes.gangs[core->jobs.rows[job].gang].asks;
 }
 
+/* What a job will hold that takes whole nodes depends on the nodes, so it is not known to be within
+ * what its queue is entitled to: it takes nothing back, or two of these would take turns. */
+static bool holds_what_it_asks(const struct core *core, uint32_t job)
+{
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
+    const struct layout *layout = &core->shapes.layouts[gang->first_layout];
+
+    return !core->shapes.shapes[core->shapes.groups[layout->first_group].shape].exclusive;
+}
+
+static bool is_entitled(const struct core *core, uint32_t job, uint32_t queue)
+{
+    return holds_what_it_asks(core, job) &&
+           queue_is_entitled(&core->queues.rows[queue], asks_of(core, job));
+}
+
 static bool may_reclaim(const struct core *core, uint32_t job)
 {
     const struct queues *q = &core->queues;
@@ -24,7 +40,7 @@ static bool may_reclaim(const struct core *core, uint32_t job)
 
     for (; q->books && q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
         if (q->rows[q->rows[row].parent].children > 1 &&
-            queue_is_entitled(&q->rows[row], asks_of(core, job)))
+            is_entitled(core, job, row))
             return true;
     return false;
 }
@@ -78,7 +94,7 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct 
                    &own, &other);
     if (own == other)
         return first;
-    entitled = queue_is_entitled(&core->queues.rows[own], asks_of(core, job));
+    entitled = is_entitled(core, job, own);
     if (!first && !entitled)
         return false;
     if (first && entitled)
