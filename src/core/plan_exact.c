@@ -86,11 +86,7 @@ static bool try_set(struct plan *p, uint32_t members)
     uint32_t queue;
     bool done = true;
 
-<<<<<<< HEAD
     for (uint32_t v = 0; done && members >> v != 0; v++)
-=======
-    for (uint32_t v = 0; members >> v != 0 && done; v++)
->>>>>>> qtests
         done = !(members >> v & 1) || plan_take(p, v);
     done = done && plan_admits(p, &queue) && place(p);
     if (done)

@@ -83,6 +83,18 @@ static uint64_t claim_of(const struct oracle *o, uint32_t i)
     return mark | 1;
 }
 
+/* Others left for it; its claim was lost meanwhile, but it has its chance before all that wait. */
+static bool has_its_chance(const struct oracle *o, uint32_t i)
+{
+    const struct core *core = o->world->core;
+    const uint32_t row = core_find_job(core, (uint64_t)i + 1);
+
+    for (uint32_t k = 0; row != ROW_NONE && k < core->claimant_count; k++)
+        if (core->claimants[k] == row)
+            return true;
+    return false;
+}
+
 bool oracle_some_leave(const struct oracle *o)
 {
     for (uint32_t i = 0; i < o->model.job_count; i++) {
@@ -110,7 +122,7 @@ static void stepping(void *context, const struct world *world, int64_t now_us)
     for (uint32_t i = 0; i < m->job_count; i++) {
         o->states[i] = m->jobs[i].state;
         o->claims[i] = claim_of(o, i);
-        o->claimed[i] = m->jobs[i].claims || o->claims[i] != 0;
+        o->claimed[i] = m->jobs[i].claims || o->claims[i] != 0 || has_its_chance(o, i);
     }
     copy_stepping(o);
     model_stepping(m);
