@@ -3,7 +3,8 @@
  *
  * Only the first job of each bucket takes part in the contest. When it starts, the next one of its
  * bucket takes its place; when it does not fit, none behind it does, and the whole bucket is out
- * until something got free. So a step costs O(buckets that may fit + jobs started), however many
+ * until something got free. Where jobs have reservations, it is out only after those of its jobs
+ * that get one. So a step costs O(buckets that may fit + jobs started), however many
  * jobs wait. */
 #include "core/claim.h"
 #include "core/contest.h"
@@ -33,7 +34,7 @@ static bool takes_part(struct core *core, uint32_t b)
     struct bucket *bucket = &core->pending.buckets[b];
     const uint32_t job = bucket->heap[0].job;
 
-    if (!is_refused(core, bucket) || core->jobs.rows[job].victims > 0 ||
+    if (core->reserve.open || !is_refused(core, bucket) || core->jobs.rows[job].victims > 0 ||
         orderer_of(core, job)->policy->blocks || rights_some(core, job))
         return true;
     if (bucket->refused_at != core->index.gains)
@@ -48,6 +49,21 @@ static bool refuse(struct core *core, struct bucket *bucket, const struct refusa
     return false;
 }
 
+/* A place that delays no reservation. Reasons are those of the gang alone, unless it would fit. */
+static bool place(struct core *core, uint32_t job, uint32_t *out_layout, enum reason *out_reason)
+{
+    const uint32_t mark = trial_mark(&core->trial), gang = core->jobs.rows[job].gang;
+
+    if (!core->reserve.open || !reserve_binds(core, job))
+        return place_gang(core, gang, UINT32_MAX, out_layout, out_reason);
+    if (reserve_place(core, job, out_layout))
+        return true;
+    if (place_gang(core, gang, UINT32_MAX, out_layout, out_reason))
+        *out_reason = REASON_RESERVED;
+    trial_undo(core, mark);
+    return false;
+}
+
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -56,22 +72,27 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     struct gang_note *note = &core->pending.gangs[row->gang];
     const uint32_t mark = trial_mark(&core->trial);
     struct refusal refusal;
-    enum reason reason;
+    enum reason reason = REASON_NONE;
     uint32_t layout;
 
-    if (bucket->refused_at == core->index.gains)
+    if (bucket->refused_at == core->index.gains &&
+        (bucket->reason != REASON_RESERVED || !core->reserve.open))
         return false;
     if (!queues_admit(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &core->capacity,
                       HELD_NOW, &refusal))
         return refuse(core, bucket, &refusal);
-    if (note->refused_at != core->index.gains &&
-        place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
+    if (note->refused_at != core->index.gains && place(core, job, &layout, &reason)) {
         if (trial_is_admitted(core, job, mark, HELD_NOW, &refusal)) {
             job_start(core, job, layout, mark, out);
             return true;
         }
         trial_undo(core, mark);
         return refuse(core, bucket, &refusal);
+    }
+    if (reason == REASON_RESERVED) {
+        bucket->refused_at = core->index.gains; /* of another bucket it may be shorter */
+        wait_for(bucket, REASON_RESERVED, QUEUE_NONE);
+        return false;
     }
     if (note->refused_at != core->index.gains) {
         note->refused_at = core->index.gains;
@@ -118,12 +139,30 @@ static void start_claimants(struct core *core, struct decisions *out)
 /* Those who give way are looked for once a step, if at all. */
 static bool make_way(struct core *core, uint32_t job, bool *victims_known, struct decisions *out)
 {
+    bool done = false;
+
     if (!rights_some(core, job))
         return false;
     if (!*victims_known)
         victims_refresh(core);
     *victims_known = true;
-    return preempt_for(core, job, out);
+    if (!core->reserve.open)
+        return preempt_for(core, job, out);
+    if (reserve_show(core, job))
+        done = preempt_for(core, job, out);
+    reserve_hide(core);
+    return done;
+}
+
+/* It waits, if possible with a reservation; then the next one of its bucket has its turn. */
+static void pass_by(struct core *core, uint32_t b, uint32_t job)
+{
+    if (core->reserve.open && reserve_for(core, job) && core->pending.buckets[b].count > 1) {
+        reserve_set_aside(core, job);
+        contest_next(core, b);
+    } else {
+        contest_drop(core, b);
+    }
 }
 
 /* One turn of the first job of a bucket. */
@@ -138,23 +177,33 @@ static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct
     } else if (try_start(core, job, out)) {
         contest_next(core, b);
     } else if (orderer_of(core, job)->policy->blocks) {
+        if (core->reserve.open)
+            (void)reserve_for(core, job);
         contest_hold_back(core, b);
     } else if (make_way(core, job, victims_known, out)) {
         contest_next(core, b); /* it has a claim; the next one may have one too */
         contest_refresh(core);
     } else {
-        contest_drop(core, b);
+        pass_by(core, b, job);
     }
 }
 
 void step_fill(struct core *core, struct decisions *out)
 {
+    bool reserves = reserve_open(core);
     bool victims_known = false;
     uint32_t bucket;
 
     start_claimants(core, out);
     contest_open(core, takes_part);
+    if (!reserves && core->reserve.count > 0 && contest_best(core) != ROW_NONE) {
+        reserve_upset(core); /* somebody may take from others now, and that is not all of it */
+        reserves = reserve_open(core);
+        contest_open(core, takes_part);
+    }
     while ((bucket = contest_best(core)) != ROW_NONE)
         take_turn(core, bucket, &victims_known, out);
     trial_commit(core);
+    if (reserves)
+        reserve_close(core, out);
 }

@@ -4,8 +4,37 @@
 
 #include "base/check.h"
 #include "core/due.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/ledger.h"
+
+/* Jobs of one bucket start or wait together, so where reservations depend on how long a run may
+ * take they are alike in that as well: by their limit, or by what they are predicted from. */
+struct wanted job_wanted(const struct core *core, const struct job *row)
+{
+    struct wanted ask = {
+        .gang = row->gang,
+        .leaf = row->at.leaf,
+        .of_class = row->at.of_class,
+        .class_id = row->class_id,
+        .queue = core->no_name,
+        .user = core->no_name,
+        .name = core->no_name,
+    };
+
+    if (core->reservation_depth == 0)
+        return ask;
+    if (row->limit_us > 0) {
+        ask.bound_us = row->limit_us + job_grace_us(core, row);
+        return ask;
+    }
+    ask.queue = row->queue;
+    if (row->user != core->no_name && row->name != core->no_name) {
+        ask.user = row->user;
+        ask.name = row->name;
+    }
+    return ask;
+}
 
 void job_enqueue(struct core *core, uint32_t job)
 {
@@ -15,7 +44,7 @@ void job_enqueue(struct core *core, uint32_t job)
         .sequence = row->sequence,
         .job = job,
     };
-    const struct wanted ask = {row->gang, row->at.leaf, row->at.of_class, row->class_id};
+    const struct wanted ask = job_wanted(core, row);
 
     check(!row->queued);
     row->queued = true;
@@ -39,6 +68,7 @@ void job_dequeue(struct core *core, uint32_t job)
 
 void job_rekey(struct core *core, uint32_t job)
 {
+    reserve_upset(core);
     pending_rekey(&core->pending, core->jobs.rows[job].bucket, job, orderer_key(core, job));
 }
 
@@ -216,6 +246,9 @@ static void begin(struct core *core, uint32_t job, struct decisions *out)
     row->reason = REASON_NONE;
     row->moving = false;
     row->run++;
+    reserve_forget(core, job);
+    ends_decided(core, job);
+    due_job(core, job);
     decide_start(core, job, out);
 }
 
@@ -257,6 +290,7 @@ void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
         return;
     row->state = JOB_RUNNING;
     row->start_us = core->now_us;
+    ends_started(core, job);
     due_job(core, job);
     orderer_started(core, job);
 }
@@ -275,6 +309,12 @@ static void task_leaves(struct core *core, uint32_t task)
 int64_t job_grace_us(const struct core *core, const struct job *job)
 {
     return job->grace_us >= 0 ? job->grace_us : core->classes.rows[job->class_id].grace_us;
+}
+
+/* When tasks that were told to stop should be long gone. */
+int64_t job_attend_us(const struct core *core, const struct job *job)
+{
+    return job->stop_us + job_grace_us(core, job) + ATTEND_AFTER_US;
 }
 
 int64_t job_min_run_us(const struct core *core, const struct job *job)
@@ -313,6 +353,7 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
     row->preempted = mode == STOP_PREEMPT;
     for (uint32_t i = 0; i < row->task_count; i++)
         task_leaves(core, row->task_first + i);
+    ends_stopping(core, job);
     due_job(core, job);
     vec_push(out->items, out->count, out->cap, decision);
 }
@@ -365,6 +406,7 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
         learn(core, &core->jobs.rows[job]);
     orderer_finished(core, job);
     job_leave_claimants(core, job);
+    reserve_forget(core, job);
     check(core->jobs.rows[job].task_first == ROW_NONE);
     gate_ended(core, job, how == JOB_FINISHED);
     queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
@@ -416,7 +458,9 @@ static void all_left(struct core *core, uint32_t job)
         row->remaining_us = job_remaining_us(row, core->now_us);
     row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
-    row->start_us = row->stop_us = TIME_NONE;
+    row->start_us = row->stop_us = row->ends_us = TIME_NONE;
+    row->overran = false;
+    row->bound_us = 0;
     row->attended = false;
     row->state = JOB_PENDING; /* for a moment, unless it waits again */
     due_job(core, job);

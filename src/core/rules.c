@@ -10,7 +10,8 @@
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
- *  8. What is due at a time is known at that time. */
+ *  8. What is due at a time is known at that time.
+ *  9. A reservation is of a job that waits, on nodes that are there. */
 #include <errno.h>
 #include <string.h>
 
@@ -271,5 +272,5 @@ int core_check_rules(const struct core *core, struct err *err)
                        victims[1]);
     if (!due_is_right(core))
         return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
-    return 0;
+    return reserve_check(core, err);
 }
