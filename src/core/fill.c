@@ -188,11 +188,20 @@ static void take_turn(struct core *core, uint32_t b, bool *victims_known, struct
     }
 }
 
+/* Reservations have moved, so that somebody before them may have room now. */
+static bool another_turn(struct core *core)
+{
+    if (!reserve_again(core))
+        return false;
+    contest_open(core, takes_part);
+    return true;
+}
+
 void step_fill(struct core *core, struct decisions *out)
 {
     bool reserves = reserve_open(core);
     bool victims_known = false;
-    uint32_t bucket;
+    uint32_t bucket, again = 0;
 
     start_claimants(core, out);
     contest_open(core, takes_part);
@@ -201,8 +210,10 @@ void step_fill(struct core *core, struct decisions *out)
         reserves = reserve_open(core);
         contest_open(core, takes_part);
     }
-    while ((bucket = contest_best(core)) != ROW_NONE)
-        take_turn(core, bucket, &victims_known, out);
+    do {
+        while ((bucket = contest_best(core)) != ROW_NONE)
+            take_turn(core, bucket, &victims_known, out);
+    } while (reserves && again++ < RESERVE_AGAIN && another_turn(core));
     trial_commit(core);
     if (reserves)
         reserve_close(core, out);

@@ -108,6 +108,7 @@ void reserve_forget(struct core *core, uint32_t job)
 
     if (row == ROW_NONE)
         return;
+    core->reserve.again = true;
     drop_places(core, row);
     core->jobs.rows[job].reservation = ROW_NONE;
     core->reserve.rows[row].job = ROW_NONE;
@@ -140,6 +141,19 @@ bool reservation_counts(const struct core *core, uint32_t row)
             (r->beside_all && core->jobs.rows[reservation->job].queued));
 }
 
+/* All are to have their turn, in places that are listed. */
+static void begin(struct core *core)
+{
+    struct reserve *r = &core->reserve;
+
+    r->turns = 0;
+    r->again = false;
+    r->own = ROW_NONE;
+    r->beside_all = false;
+    for (uint32_t row = 0; row < r->count; row++)
+        r->rows[row].turn = ROW_NONE;
+}
+
 bool reserve_open(struct core *core)
 {
     struct reserve *r = &core->reserve;
@@ -147,18 +161,16 @@ bool reserve_open(struct core *core)
     if (!r->upset)
         return false;
     r->open = true;
-    r->turns = r->on_count = r->aside_count = 0;
-    r->own = ROW_NONE;
-    r->beside_all = false;
+    r->on_count = r->aside_count = 0;
     vec_reserve(r->on_node, r->on_node_cap, core->nodes.count);
     for (uint32_t node = 0; node < core->nodes.count; node++)
         r->on_node[node] = ROW_NONE;
     for (uint32_t row = 0; row < r->count; row++) {
-        r->rows[row].turn = ROW_NONE;
         r->rows[row].for_job = JOB_NONE;
         r->rows[row].changed = false;
         reservation_list(core, row);
     }
+    begin(core);
     return true;
 }
 
@@ -193,6 +205,28 @@ static void put_back(struct core *core)
         bucket->told = aside->told;
         bucket->told_bound = aside->told_bound;
     }
+}
+
+/* Who had no turn in the end has no reservation any more, which reserve_close() tells. */
+static void drop_unturned(struct core *core)
+{
+    struct reserve *r = &core->reserve;
+
+    for (uint32_t row = 0; row < r->count; row++)
+        if (r->rows[row].job != ROW_NONE && r->rows[row].turn == ROW_NONE) {
+            r->again = r->again || r->rows[row].place_count > 0;
+            drop_places(core, row);
+        }
+}
+
+bool reserve_again(struct core *core)
+{
+    put_back(core);
+    drop_unturned(core);
+    if (!core->reserve.again)
+        return false;
+    begin(core);
+    return true;
 }
 
 static void tell(const struct core *core, struct reservation *row, struct decisions *out)
@@ -233,13 +267,15 @@ void reserve_close(struct core *core, struct decisions *out)
     struct reserve *r = &core->reserve;
 
     put_back(core);
+    drop_unturned(core);
     r->open = false;
     for (uint32_t row = 0; row < r->count; row++) {
         struct reservation *reservation = &r->rows[row];
 
         if (reservation->job == ROW_NONE || reservation->turn != ROW_NONE)
             continue;
-        tell(core, reservation, out);
+        if (reservation->told_us != TIME_NONE)
+            tell(core, reservation, out);
         core->jobs.rows[reservation->job].reservation = ROW_NONE;
         reservation->job = ROW_NONE;
     }

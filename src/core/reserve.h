@@ -63,6 +63,7 @@ struct reserve {
 
     /* scratch of a pass */
     bool open;
+    bool again;          /* what a reservation held may have got free for a job before it in turn */
     uint32_t turns;      /* reservations that were looked at */
     bool beside_all;     /* those that were not looked at yet count too */
     uint32_t own;        /* row that does not count; ROW_NONE */
@@ -93,8 +94,12 @@ void reserve_lose_node(struct core *core, uint32_t node);
 
 /* ---- a pass: while a step fills ---- */
 
-/* True if reservations are to be looked at; then reserve_close() ends it. */
+/* True if reservations are to be looked at; then reserve_close() ends it. In between,
+ * reserve_again() says whether all have another turn, since reservations have moved or gone; that
+ * is at most RESERVE_AGAIN times so. */
+#define RESERVE_AGAIN 8u
 bool reserve_open(struct core *core);
+bool reserve_again(struct core *core);
 void reserve_close(struct core *core, struct decisions *out);
 
 /* Does any reservation count for the job, at its turn? */

@@ -425,6 +425,7 @@ static void reserve_at(struct core *core, uint32_t job, const struct found *foun
     reservation_unlist(core, core->jobs.rows[job].reservation);
     if (row->told_us != TIME_NONE && found->at_us > row->told_us)
         row->for_job = charged(core, job, row);
+    core->reserve.again = core->reserve.again || row->place_count > 0;
     mem_free(row->places);
     row->places = found->places;
     row->place_count = found->count;

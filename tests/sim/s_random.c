@@ -53,8 +53,9 @@ static void check_stop(const struct core *core, const struct decision *d)
 static bool may_both_be(const struct decision *a, const struct decision *b)
 {
     return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
-           (a->type == DECISION_STOP && a->reason == REASON_LOST && b->type == DECISION_START &&
-            b->run == a->run + 1);
+           (a->type == DECISION_STOP && a->reason == REASON_LOST &&
+            (b->type == DECISION_RESERVE ||
+             (b->type == DECISION_START && b->run == a->run + 1)));
 }
 
 static void check_decisions(const struct bed *bed, struct counts *counts)

@@ -405,7 +405,8 @@ static const struct field bucket_fields[] = {
 static const struct field reserve_fields[] = {
     FIELD(reserve, rows, LINK),        FIELD(reserve, count, LINK),
     FIELD(reserve, cap, OUT),          FIELD(reserve, upset, IN),
-    FIELD(reserve, open, OUT),         FIELD(reserve, turns, OUT),
+    FIELD(reserve, open, OUT),         FIELD(reserve, again, OUT),
+    FIELD(reserve, turns, OUT),
     FIELD(reserve, beside_all, OUT),   FIELD(reserve, own, OUT),
     FIELD(reserve, on, OUT),           FIELD(reserve, on_count, OUT),
     FIELD(reserve, on_cap, OUT),       FIELD(reserve, on_node, OUT),
