@@ -166,14 +166,19 @@ void timeline_hide(struct core *core)
 
 /* ---- room for given places ---- */
 
-static bool is_within(const struct core *core, uint32_t node, const struct hold *hold)
+/* `used` is part of `held`. Elsewhere more may be held than there is (a deficit, a claim), which is
+ * no matter to who does not ask for it. */
+static bool is_within(const struct core *core, uint32_t node, const struct hold *held,
+                      const struct hold *used)
 {
     const struct node_class *class = nodes_class_of(&core->nodes, node);
 
-    if (hold->mcpu > class->cpu_mcpu || hold->memory_bytes > class->memory_bytes)
+    if ((used->mcpu > 0 && held->mcpu > class->cpu_mcpu) ||
+        (used->memory_bytes > 0 && held->memory_bytes > class->memory_bytes))
         return false;
     for (uint32_t i = 0; i < class->gpu_count; i++)
-        if (hold->gpu_mgpu[i] > GPU_MGPU || hold->gpu_bytes[i] > class->gpu_memory_bytes)
+        if ((used->gpu_mgpu[i] > 0 && held->gpu_mgpu[i] > GPU_MGPU) ||
+            (used->gpu_bytes[i] > 0 && held->gpu_bytes[i] > class->gpu_memory_bytes))
             return false;
     return true;
 }
@@ -181,21 +186,22 @@ static bool is_within(const struct core *core, uint32_t node, const struct hold 
 static bool node_fits(struct core *core, const struct trial_item *places, uint32_t count,
                       uint32_t node, struct window window)
 {
-    struct hold hold;
+    struct hold held, used = {0};
     struct need need;
 
     if (core->nodes.rows[node].state == ROW_NONE)
         return false;
-    most_held(core, node, window, &hold);
+    most_held(core, node, window, &held);
     for (uint32_t i = 0; i < count; i++) {
         if (places[i].node != node)
             continue;
         if ((core->nodes.rows[node].lost_mask & places[i].gpu_mask) != 0 ||
             !fit_ever(core, places[i].shape, core->nodes.rows[node].class_id, &need))
             return false;
-        hold_task(core, node, places[i].shape, places[i].gpu_mask, &hold);
+        hold_task(core, node, places[i].shape, places[i].gpu_mask, &held);
+        hold_task(core, node, places[i].shape, places[i].gpu_mask, &used);
     }
-    return is_within(core, node, &hold);
+    return is_within(core, node, &held, &used);
 }
 
 bool timeline_fits(struct core *core, const struct trial_item *places, uint32_t count,
