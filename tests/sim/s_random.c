@@ -54,8 +54,7 @@ static bool may_both_be(const struct decision *a, const struct decision *b)
 {
     return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
            (a->type == DECISION_STOP && a->reason == REASON_LOST &&
-            (b->type == DECISION_RESERVE ||
-             (b->type == DECISION_START && b->run == a->run + 1)));
+            (b->type == DECISION_RESERVE || (b->type == DECISION_START && b->run == a->run + 1)));
 }
 
 static void check_decisions(const struct bed *bed, struct counts *counts)
