@@ -2,7 +2,7 @@
 # Meson and ninja do the work; this is the short front to them. `make help` lists the targets.
 
 BUILD = build
-BENCHES = bench-fgd bench-steady bench-jct bench-philly
+BENCHES = bench-fgd bench-steady bench-jct bench-philly bench-backfill
 
 .PHONY: all help deps build demo test lint format bench clean $(BENCHES)
 

@@ -30,7 +30,7 @@ struct list {
 
 struct sim_args {
     const char *cluster, *trace, *policy, *order, *seeds, *arrive_until, *steady, *lifetimes;
-    const char *partition, *partition_share;
+    const char *partition, *partition_share, *reservation_depth;
     const char *restart_cost, *checkpoint_every, *protocol, *mix, *events;
     bool json, csv, check, help;
     struct list policies, orders;
@@ -65,6 +65,9 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         {"partition-share", "PCT", "of these nodes (default 100)", &a->partition_share, NULL},
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
+        {"reservation-depth", "N|all",
+         "so many waiting jobs have a reservation that no start may delay (default 0)",
+         &a->reservation_depth, NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
         {"arrive-until", "PCT",
          "pods arrive in random order until so much GPU compute was "
@@ -191,6 +194,20 @@ static int read_workload(struct sim_args *a, struct err *err)
     return rc;
 }
 
+static int read_depth(struct sim_args *a, struct err *err)
+{
+    int64_t depth = 0;
+    int rc = 0;
+
+    if (a->reservation_depth != NULL && strcmp(a->reservation_depth, "all") == 0)
+        depth = RESERVE_ALL;
+    else if (a->reservation_depth != NULL)
+        rc = read_number("reservation-depth", a->reservation_depth, 0, RESERVATIONS_MAX, &depth,
+                         err);
+    a->run.reservation_depth = (uint32_t)depth;
+    return rc;
+}
+
 static int read_args(struct sim_args *a, struct err *err)
 {
     const char *mix = a->mix != NULL ? a->mix : "learned";
@@ -202,6 +219,7 @@ static int read_args(struct sim_args *a, struct err *err)
              ? rc
              : read_time("checkpoint-every", a->checkpoint_every, &a->run.checkpoint_every_us, err);
     rc = rc < 0 ? rc : read_workload(a, err);
+    rc = rc < 0 ? rc : read_depth(a, err);
     if (rc < 0)
         return rc;
     if (scan_range_u64(a->seeds != NULL ? a->seeds : "42", &a->seed_first, &a->seed_last) < 0)

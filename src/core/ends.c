@@ -22,6 +22,11 @@ int64_t run_bound_us(const struct core *core, const struct job *row)
 {
     if (row->limit_us > 0)
         return row->limit_us + job_grace_us(core, row);
+    if (row->reservation != ROW_NONE) {
+        const struct reservation *reservation = &core->reserve.rows[row->reservation];
+
+        return reservation->until_us - reservation->at_us; /* as others were promised */
+    }
     return predicted_us(core, row, row->attained_us);
 }
 

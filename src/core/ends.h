@@ -14,7 +14,8 @@
 
 struct core;
 
-/* How long a run of this waiting job would hold its room, if it started now. O(EXPECT_BINS). */
+/* How long a run of this waiting job would hold its room, if it started now; once it has a
+ * reservation, as long as that was made for. O(EXPECT_BINS). */
 int64_t run_bound_us(const struct core *core, const struct job *row);
 
 /* The job is decided to start; it runs; it was told to stop; it is still there at its ends_us. The

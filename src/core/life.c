@@ -246,8 +246,8 @@ static void begin(struct core *core, uint32_t job, struct decisions *out)
     row->reason = REASON_NONE;
     row->moving = false;
     row->run++;
-    reserve_forget(core, job);
     ends_decided(core, job);
+    reserve_forget(core, job);
     due_job(core, job);
     decide_start(core, job, out);
 }

@@ -162,6 +162,7 @@ bool reserve_open(struct core *core)
         return false;
     r->open = true;
     r->on_count = r->aside_count = 0;
+    r->charged = JOB_NONE;
     vec_reserve(r->on_node, r->on_node_cap, core->nodes.count);
     for (uint32_t node = 0; node < core->nodes.count; node++)
         r->on_node[node] = ROW_NONE;
@@ -236,7 +237,9 @@ static void tell(const struct core *core, struct reservation *row, struct decisi
         .job_id = core->jobs.rows[row->job].id,
         .job = row->job,
         .layout = row->layout,
-        .for_job = row->for_job,
+        .for_job = row->told_us != TIME_NONE && row->at_us > row->told_us && row->turn != ROW_NONE
+                       ? row->for_job
+                       : JOB_NONE,
         .at_us = row->turn != ROW_NONE ? row->at_us : TIME_NONE,
         .place_first = out->place_count,
     };

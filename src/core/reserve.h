@@ -64,6 +64,7 @@ struct reserve {
     /* scratch of a pass */
     bool open;
     bool again;          /* what a reservation held may have got free for a job before it in turn */
+    uint64_t charged;    /* the first overrun that broke a reservation; JOB_NONE */
     uint32_t turns;      /* reservations that were looked at */
     bool beside_all;     /* those that were not looked at yet count too */
     uint32_t own;        /* row that does not count; ROW_NONE */

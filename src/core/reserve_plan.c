@@ -193,21 +193,6 @@ bool reserve_binds(struct core *core, uint32_t job)
     return false;
 }
 
-bool reserve_place(struct core *core, uint32_t job, uint32_t *out_layout)
-{
-    const struct window window = window_of(core->now_us, run_bound_us(core, &core->jobs.rows[job]));
-
-    look_for(core, job, true);
-    if (place_now(core, job, window, out_layout) ||
-        place_as_reserved(core, job, window, out_layout))
-        return true;
-    if (!some_wait_for_their_turn(core) || is_kept(core, job))
-        return false;
-    look_for(core, job, false);
-    return place_now(core, job, window, out_layout) ||
-           place_as_reserved(core, job, window, out_layout);
-}
-
 bool reserve_show(struct core *core, uint32_t job)
 {
     const struct window window = {core->now_us, INT64_MAX};
@@ -394,15 +379,48 @@ static uint64_t passed_on(const struct core *core, const struct reservation *row
     return JOB_NONE;
 }
 
+/* Or, where that one has started meanwhile, by the overrun that this step began with. */
 static uint64_t charged(struct core *core, uint32_t job, const struct reservation *row)
 {
     const uint32_t overran = overran_there(core, row);
+    uint64_t id;
 
     look_for(core, job, false);
-    return overran != ROW_NONE ? core->jobs.rows[overran].id : passed_on(core, row);
+    id = overran != ROW_NONE ? core->jobs.rows[overran].id : passed_on(core, row);
+    return id != JOB_NONE ? id : core->reserve.charged;
+}
+
+/* What it was promised is not to be had any more, if it was promised something. */
+static void note_broken(struct core *core, uint32_t job)
+{
+    struct reservation *row = own_row(core, job);
+
+    if (row == NULL || row->place_count == 0 || row->for_job != JOB_NONE)
+        return;
+    row->for_job = charged(core, job, row);
+    if (core->reserve.charged == JOB_NONE)
+        core->reserve.charged = row->for_job;
 }
 
 /* ---- at its turn ---- */
+
+bool reserve_place(struct core *core, uint32_t job, uint32_t *out_layout)
+{
+    const struct window window = window_of(core->now_us, run_bound_us(core, &core->jobs.rows[job]));
+
+    look_for(core, job, true);
+    if (place_now(core, job, window, out_layout) ||
+        place_as_reserved(core, job, window, out_layout))
+        return true;
+    if (is_kept(core, job))
+        return false;
+    note_broken(core, job);
+    if (!some_wait_for_their_turn(core))
+        return false;
+    look_for(core, job, false);
+    return place_now(core, job, window, out_layout) ||
+           place_as_reserved(core, job, window, out_layout);
+}
 
 static struct reservation *row_for(struct core *core, uint32_t job)
 {
@@ -423,8 +441,6 @@ static void reserve_at(struct core *core, uint32_t job, const struct found *foun
     struct reservation *row = row_for(core, job);
 
     reservation_unlist(core, core->jobs.rows[job].reservation);
-    if (row->told_us != TIME_NONE && found->at_us > row->told_us)
-        row->for_job = charged(core, job, row);
     core->reserve.again = core->reserve.again || row->place_count > 0;
     mem_free(row->places);
     row->places = found->places;
@@ -449,10 +465,11 @@ bool reserve_for(struct core *core, uint32_t job)
         look_for(core, job, true);
         if (find_time(core, job, row_for(core, job)->at_us, &found))
             reserve_at(core, job, &found);
-    } else if (find_in_turn(core, job, &found)) {
-        reserve_at(core, job, &found);
     } else {
-        return false;
+        note_broken(core, job);
+        if (!find_in_turn(core, job, &found))
+            return false;
+        reserve_at(core, job, &found);
     }
     row_for(core, job)->turn = r->turns++;
     return true;

@@ -192,6 +192,8 @@ static int carry_out(struct run *run, bool *out_changed, struct err *err)
             rc = stop(run, &d->items[i], err);
         else if (d->items[i].type == DECISION_REJECT)
             reject(run, &d->items[i]);
+        else if (d->items[i].type == DECISION_RESERVE)
+            promises_told(run, &d->items[i]);
         if (rc < 0)
             return rc;
         *out_changed =
@@ -348,11 +350,25 @@ static void add_jobs(struct run *run)
             .row = row,
             .submit_us = arrival->at_us,
             .first_start_us = -1,
+            .promised_us = -1,
             .duration_us = arrival->duration_us,
             .left_us = arrival->duration_us,
             .mgpu = trace_job_mgpu(row),
         };
     }
+}
+
+static int set_rules(struct run *run, struct err *err)
+{
+    const struct event event = {
+        .type = EVENT_CONFIG_CHANGED,
+        .rules = {.default_queue = "",
+                  .root_order = "",
+                  .default_class = "",
+                  .reservation_depth = run->options->reservation_depth},
+    };
+
+    return run->options->reservation_depth > 0 ? world_apply(&run->world, &event, err) : 0;
 }
 
 static int open_world(struct run *run, struct err *err)
@@ -377,7 +393,7 @@ static int open_world(struct run *run, struct err *err)
     run->placement = config.placement; /* a protocol may have its own */
     run->world.check_all = run->options->check_all;
     mix_done(&mix);
-    return rc;
+    return rc < 0 ? rc : set_rules(run, err);
 }
 
 static int play_all(struct run *run, struct result *out, struct err *err)
@@ -389,6 +405,9 @@ static int play_all(struct run *run, struct result *out, struct err *err)
     rc = rc < 0 ? rc : core_check_rules(run->world.core, err);
     if (rc == 0)
         measure_result(run, out);
+    if (rc == 0)
+        promises_result(run, &out->promises);
+    out->reserves = run->options->reservation_depth > 0;
     return rc;
 }
 

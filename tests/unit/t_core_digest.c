@@ -403,27 +403,17 @@ static const struct field bucket_fields[] = {
 };
 
 static const struct field reserve_fields[] = {
-    FIELD(reserve, rows, LINK),
-    FIELD(reserve, count, LINK),
-    FIELD(reserve, cap, OUT),
-    FIELD(reserve, upset, IN),
-    FIELD(reserve, open, OUT),
-    FIELD(reserve, again, OUT),
-    FIELD(reserve, turns, OUT),
-    FIELD(reserve, beside_all, OUT),
-    FIELD(reserve, own, OUT),
-    FIELD(reserve, on, OUT),
-    FIELD(reserve, on_count, OUT),
-    FIELD(reserve, on_cap, OUT),
-    FIELD(reserve, on_node, OUT),
-    FIELD(reserve, on_node_cap, OUT),
-    FIELD(reserve, endings, OUT),
-    FIELD(reserve, ending_count, OUT),
-    FIELD(reserve, ending_cap, OUT),
-    FIELD(reserve, asides, OUT),
-    FIELD(reserve, aside_count, OUT),
-    FIELD(reserve, aside_cap, OUT),
-    END,
+    FIELD(reserve, rows, LINK),        FIELD(reserve, count, LINK),
+    FIELD(reserve, cap, OUT),          FIELD(reserve, upset, IN),
+    FIELD(reserve, open, OUT),         FIELD(reserve, again, OUT),
+    FIELD(reserve, charged, OUT),      FIELD(reserve, turns, OUT),
+    FIELD(reserve, beside_all, OUT),   FIELD(reserve, own, OUT),
+    FIELD(reserve, on, OUT),           FIELD(reserve, on_count, OUT),
+    FIELD(reserve, on_cap, OUT),       FIELD(reserve, on_node, OUT),
+    FIELD(reserve, on_node_cap, OUT),  FIELD(reserve, endings, OUT),
+    FIELD(reserve, ending_count, OUT), FIELD(reserve, ending_cap, OUT),
+    FIELD(reserve, asides, OUT),       FIELD(reserve, aside_count, OUT),
+    FIELD(reserve, aside_cap, OUT),    END,
 };
 
 static const struct field reservation_fields[] = {
