@@ -300,6 +300,8 @@ static int row_check(const struct core *core, uint32_t row, struct err *err)
 
     if (job->state != JOB_PENDING || job->reservation != row)
         return err_set(err, -EINVAL, "rule 9: job %llu: has a reservation and does not wait", id);
+    if (reservation->until_us <= reservation->at_us)
+        return err_set(err, -EINVAL, "rule 9: job %llu: is reserved no time", id);
     for (uint32_t i = 0; i < reservation->place_count; i++)
         if (!core->nodes.rows[reservation->places[i].node].in_use)
             return err_set(err, -EINVAL, "rule 9: job %llu: is reserved a node that is gone", id);

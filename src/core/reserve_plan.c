@@ -11,7 +11,7 @@
 
 /* A time and places that were found for a job. */
 struct found {
-    int64_t at_us;
+    int64_t at_us, until_us;
     uint32_t layout;
     struct trial_item *places; /* [count] owned */
     uint32_t count, cap;
@@ -277,6 +277,7 @@ static bool place_then(struct core *core, uint32_t job, struct window window, st
     if (!done)
         return false;
     out->at_us = window.from_us;
+    out->until_us = window.until_us;
     for (uint32_t i = mark; i < core->trial.count; i++)
         vec_push(out->places, out->count, out->cap, core->trial.log[i]);
     trial_undo(core, mark);
@@ -447,7 +448,7 @@ static void reserve_at(struct core *core, uint32_t job, const struct found *foun
     row->place_count = found->count;
     row->layout = found->layout;
     row->at_us = found->at_us;
-    row->until_us = found->at_us + run_bound_us(core, &core->jobs.rows[job]);
+    row->until_us = found->until_us;
     row->changed = true;
     reservation_list(core, core->jobs.rows[job].reservation);
 }
