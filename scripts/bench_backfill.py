@@ -15,7 +15,8 @@ def checks(order, depth, run, bars):
     held = []
     if (order, depth) in MEAN_S:
         most_s = MEAN_S[order, depth]
-        held.append(bars.check(run["jct_mean_s"] <= most_s, f"{name}: {run['jct_mean_s']:,.0f} s, at most {most_s:,}"))
+        held.append(bars.check(run["jct_mean_s"] <= most_s,
+                               f"{name}: {run['jct_mean_s']:,.0f} s, at most {most_s:,}"))
     if run["preemptions"] > 0:
         held.append(bars.check(False, f"{name}: {run['preemptions']:,} preemptions"))
     if order == "fifo" and depth > 0:
@@ -33,7 +34,8 @@ def show_orders(folder, bars):
             rows.append([order, number(depth), number(most_s) if most_s else "", number(run["jct_mean_s"]),
                          number(run["jct_p99_s"]), number(run["wait_mean_s"]), number(run.get("reserved_jobs", 0)),
                          number(run.get("late_jobs", 0)), number(run.get("slips", 0)),
-                         number(run.get("slips_charged", 0)), number(run["cpu_s"], 2), checks(order, depth, run, bars)])
+                         number(run.get("slips_charged", 0)), number(run["cpu_s"], 2),
+                         checks(order, depth, run, bars)])
         rows.append(None)
     print("Philly, 82,247 jobs, on 72 nodes of 8 GPUs; nothing is preempted, and nobody knows run times: they are predicted from")
     print("jobs that finished. Depth: so many waiting jobs have a reservation. Late: started after the time they were told first.")

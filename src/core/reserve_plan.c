@@ -99,14 +99,39 @@ static void book_ended_by(struct core *core, int64_t at_us, int sign)
 
 /* ---- places in a window ---- */
 
-static void show_reserved(struct core *core, struct window window)
+/* Does a reservation that counts have a place there, in the window? */
+static bool is_reserved(const struct core *core, uint32_t node, struct window window)
 {
     const struct reserve *r = &core->reserve;
 
-    for (uint32_t row = 0; row < r->count; row++)
-        if (reservation_counts(core, row) && overlaps(&r->rows[row], window))
-            for (uint32_t i = 0; i < r->rows[row].place_count; i++)
-                timeline_show(core, r->rows[row].places[i].node, window);
+    for (uint32_t i = r->on_node[node]; i != ROW_NONE; i = r->on[i].next)
+        if (reservation_counts(core, r->on[i].row) && overlaps(&r->rows[r->on[i].row], window))
+            return true;
+    return false;
+}
+
+/* Each node once, at the first place of its list. */
+static bool next_listed(const struct reserve *r, uint32_t *i, uint32_t *out_node)
+{
+    while (*i < r->on_count) {
+        const uint32_t at = (*i)++, row = r->on[at].row;
+
+        if (row == ROW_NONE)
+            continue;
+        *out_node = r->rows[row].places[r->on[at].place].node;
+        if (r->on_node[*out_node] == at)
+            return true;
+    }
+    return false;
+}
+
+static void show_reserved(struct core *core, struct window window)
+{
+    uint32_t node;
+
+    for (uint32_t i = 0; next_listed(&core->reserve, &i, &node);)
+        if (is_reserved(core, node, window))
+            timeline_show(core, node, window);
 }
 
 /* On trial, by the books as they are shown. */
@@ -258,11 +283,10 @@ static void show_ended(struct core *core, uint32_t job, struct window window)
 /* Nodes with reservations are shown anew at each time, for the window moves over these. */
 static void show_all_reserved(struct core *core, struct window window)
 {
-    const struct reserve *r = &core->reserve;
+    uint32_t node;
 
-    for (uint32_t i = 0; i < r->on_count; i++)
-        if (r->on[i].row != ROW_NONE && reservation_counts(core, r->on[i].row))
-            timeline_show(core, r->rows[r->on[i].row].places[r->on[i].place].node, window);
+    for (uint32_t i = 0; next_listed(&core->reserve, &i, &node);)
+        timeline_show(core, node, window);
 }
 
 static bool place_then(struct core *core, uint32_t job, struct window window, struct found *out)

@@ -80,6 +80,7 @@ static void most_held(const struct core *core, uint32_t node, struct window wind
 {
     const struct reserve *r = &core->reserve;
     const uint32_t gpus = nodes_class_of(&core->nodes, node)->gpu_count;
+    int64_t last_us = window.from_us; /* tasks of one gang follow each other */
     struct hold other;
 
     held_at(core, node, window.from_us, out);
@@ -87,8 +88,9 @@ static void most_held(const struct core *core, uint32_t node, struct window wind
         const struct reservation *row = &r->rows[r->on[i].row];
 
         if (row->at_us <= window.from_us || row->at_us >= window.until_us ||
-            !reservation_counts(core, r->on[i].row))
+            row->at_us == last_us || !reservation_counts(core, r->on[i].row))
             continue;
+        last_us = row->at_us;
         held_at(core, node, row->at_us, &other);
         hold_most(out, &other, gpus);
     }

@@ -270,7 +270,7 @@ for path in ('docs/scenario.md', 'README.md'):
             file.write(example.split('```')[0])
         accepted(f'scenario @{name}', lambda _: '')
 
-# The pages of the guide: each story holds, and what they show of --explain is what is said.
+# The pages of the guide: each story holds.
 for page in sorted(os.listdir('docs/guide')):
     with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
         text = file.read()
@@ -278,25 +278,6 @@ for page in sorted(os.listdir('docs/guide')):
         with open(os.path.join(folder.name, 'story.scn'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
         accepted('scenario @story.scn', lambda _: '')
-        shown = example.split('```scn\n')[0].split('```\n$ berth scenario ')[1:]
-        for line, said in (block.split('```')[0].split('\n', 1) for block in shown):
-            if '--explain' in line:
-                accepted('scenario ' + line.replace('story.scn', '@story.scn'),
-                         lambda got, said=said: '' if got == said else f'{got}, not {said}')
-
-refused(SIM + '@ok.csv --explain 2@3s', 'not yet submitted')
-refused(SIM + '@ok.csv --explain 3@3s', "'3'")
-refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")
-refused(SIM + '@ok.csv --explain 2@7s --csv', '--explain')
-refused(SIM + '@ok.csv --explain 2@7s --seeds 1-2', '--explain')
-refused('scenario --json @ok.scn', '--json')
-refused('scenario --explain a@1s --update @ok.scn', '--explain')
-refused('scenario --explain b@1s @ok.scn', "'b'")
-refused('scenario --explain a@11s @ok.scn', '--explain')
-accepted(SIM + '@ok.csv --explain 2@7s',
-         lambda text: '' if text == 'job 2 does not wait: it is running.\n' else text)
-accepted('sim --cluster 1x1 --trace @line.csv --explain 2@5s --json',
-         lambda text: '' if json.loads(text)['expected_start_us'] == 3601000000 else text)
 
 # The example of the README: its cluster, its trace, its digest.
 readme = open('README.md', encoding='utf-8').read()
