@@ -38,7 +38,7 @@ def show_orders(folder, bars):
                          checks(order, depth, run, bars)])
         rows.append(None)
     print("Philly, 82,247 jobs, on 72 nodes of 8 GPUs; nothing is preempted, and nobody knows run times: they are predicted from")
-    print("jobs that finished. Depth: so many waiting jobs have a reservation. Late: started after the time they were told first.")
+    print("jobs that finished. Depth: jobs that have a reservation. Late: started after the time they were told first.")
     print()
     show(["order", "depth", "at most", "mean completion s", "p99 s", "mean wait s", "reserved", "late", "moved later",
           "by an overrun", "CPU s", "bars"], rows[:-1], left=1)

@@ -281,7 +281,8 @@ static void rebuild(struct core *core, struct tape *t)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
             count_job(core, &core->jobs.rows[job]);
-            due_job(core, job);
+            if (!t->failed)
+                due_job(core, job);
         }
     core->queues.half_life_us = 0; /* what is booked now has been held before, and the past knows */
     for (uint32_t node = 0; tape_more(t, node, core->nodes.count); node++)
