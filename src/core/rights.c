@@ -39,8 +39,7 @@ static bool may_reclaim(const struct core *core, uint32_t job)
     uint32_t row = core->jobs.rows[job].at.leaf;
 
     for (; q->books && q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
-        if (q->rows[q->rows[row].parent].children > 1 &&
-            is_entitled(core, job, row))
+        if (q->rows[q->rows[row].parent].children > 1 && is_entitled(core, job, row))
             return true;
     return false;
 }
