@@ -80,11 +80,24 @@ static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
     }
 }
 
+/* What is taken back is something that the job asks for: of what it does not name it holds what the
+ * place brings, so that its queue could be above by that, and be taken from in turn. */
+static struct amounts asked_part(const struct core *core, uint32_t job, const struct amounts *held)
+{
+    struct amounts part = *held;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        if (asks_of(core, job)->of[r] == 0)
+            part.of[r] = 0;
+    return part;
+}
+
 bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct amounts *held,
                  enum overshoot overshoot)
 {
     const bool first = goes_first(core, job, victim);
     uint32_t own, other;
+    struct amounts part;
     bool entitled;
 
     if (!job_may_give_way(core, &core->jobs.rows[victim]))
@@ -98,5 +111,6 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, const struct 
         return false;
     if (first && entitled)
         return true;
-    return all_above(core, victim, other, held, first ? OVERSHOOT_NEVER : overshoot);
+    part = first ? *held : asked_part(core, job, held);
+    return all_above(core, victim, other, &part, first ? OVERSHOOT_NEVER : overshoot);
 }
