@@ -226,12 +226,13 @@ static bool same_request(const struct job_spec *a, const struct job_spec *b)
            a->service == b->service && a->exclusive == b->exclusive && a->limit_us == b->limit_us;
 }
 
-/* Room that is kept for it is as good as started: it is out of the queue. */
+/* Room that is kept for it is as good as started: it is out of the queue. And who has a reservation
+ * keeps that, when one behind it starts where its own was. */
 static bool waited_for_room(const struct oracle *o, uint32_t i)
 {
     const uint32_t row = core_find_job(o->world->core, (uint64_t)i + 1);
 
-    if (o->claims[i] != 0 ||
+    if (o->claims[i] != 0 || o->model.jobs[i].reserved_us >= 0 ||
         (row != ROW_NONE && core_job(o->world->core, row)->task_first != ROW_NONE))
         return false;
     return o->model.jobs[i].state == M_WAITS && o->states[i] == M_WAITS && is_in(o, i);
@@ -255,8 +256,8 @@ void check_in_line(struct oracle *o, const struct decisions *d)
         if (d->items[k].type != DECISION_START || o->claimed[young] ||
             o->states[young] != M_WAITS || !is_fifo(o, young))
             continue;
-        for (uint32_t old = 0; old < young; old++)
-            if (waited_for_room(o, old) &&
+        for (uint32_t old = 0; old < o->model.job_count; old++)
+            if (o->model.jobs[old].came < o->model.jobs[young].came && waited_for_room(o, old) &&
                 same_request(&o->model.jobs[old].spec, &o->model.jobs[young].spec))
                 broken(o, "order", "job %u: is started before job %u, which asks for the same",
                        young + 1, old + 1);

@@ -177,6 +177,7 @@ static void submitted(struct model *m, const struct job_spec *spec)
         vec_push(m->jobs, m->job_count, m->job_cap, (struct m_job){0});
     job = &m->jobs[spec->id - 1];
     *job = (struct m_job){.spec = *spec,
+                          .came = ++m->came,
                           .state = M_WAITS,
                           .held = spec->held,
                           .for_job = JOB_NONE,

@@ -33,6 +33,7 @@ struct m_job {
     struct job_spec spec;
     enum m_state state;
     const char *class; /* name, as resolved when it came */
+    uint64_t came;     /* as which of all jobs: an earlier time may be said later in a scenario */
     bool held, cancelled, failed, lost, preempted, limited;
     bool attended;         /* STOPS: a person was asked for */
     uint32_t retries_left; /* how often it may yet start again because a task failed */
@@ -70,6 +71,7 @@ struct model {
     const struct core *core; /* to ask what only it can know */
     int64_t now_us;
     struct m_job *jobs; /* [job_count] by id - 1 */
+    uint64_t came;      /* jobs that were submitted */
     uint32_t job_count, job_cap;
     struct m_node *nodes; /* [node_count] every node there ever was */
     uint32_t node_count, node_cap;
