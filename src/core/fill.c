@@ -125,11 +125,12 @@ static void start_claimants(struct core *core, struct decisions *out)
 struct turns {
     bool victims_known; /* those who give way are looked for once, if at all */
     bool made_way;
+    bool entitled_anew; /* what queues are entitled to has changed: who had a turn may have more */
 };
 
 static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
-    (void)entitle_again(core);
+    turns->entitled_anew |= entitle_again(core);
     if (!rights_some(core, job))
         return false;
     if (!turns->victims_known)
@@ -138,7 +139,16 @@ static bool make_way(struct core *core, uint32_t job, struct turns *turns, struc
     return preempt_for(core, job, out);
 }
 
-/* The first job of a bucket has its turn. */
+/* Who has no room is passed by, or holds back all behind it. */
+static void wait_in_line(struct core *core, uint32_t b, uint32_t job)
+{
+    if (orderer_of(core, job)->policy->blocks)
+        contest_hold_back(core, b);
+    else
+        contest_drop(core, b);
+}
+
+/* The first job of a bucket has its turn. Who has a claim holds nobody back: its room is kept. */
 static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct decisions *out)
 {
     struct bucket *bucket = &core->pending.buckets[b];
@@ -146,17 +156,15 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
 
     if (core->jobs.rows[job].victims > 0) {
         wait_for(bucket, REASON_VICTIMS, QUEUE_NONE); /* its claim was lost; they still leave */
-        contest_drop(core, b);
+        wait_in_line(core, b, job);
     } else if (try_start(core, job, out)) {
         contest_next(core, b);
-    } else if (orderer_of(core, job)->policy->blocks) {
-        contest_hold_back(core, b);
     } else if (make_way(core, job, turns, out)) {
         turns->made_way = true;
         contest_next(core, b); /* it has a claim; the next one may have one too */
         contest_refresh(core);
     } else {
-        contest_drop(core, b);
+        wait_in_line(core, b, job);
     }
 }
 
@@ -170,10 +178,10 @@ void step_fill(struct core *core, struct decisions *out)
 
     start_claimants(core, out);
     do {
-        turns = (struct turns){false, false};
+        turns = (struct turns){false, false, false};
         contest_open(core, takes_part);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-    } while (entitle_again(core) || turns.made_way);
+    } while (entitle_again(core) || turns.entitled_anew || turns.made_way);
     trial_commit(core);
 }
