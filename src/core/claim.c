@@ -80,7 +80,7 @@ bool claim_awaits(const struct core *core, uint32_t job)
     return false;
 }
 
-bool claim_is_admitted(struct core *core, uint32_t job)
+static bool is_admitted(struct core *core, uint32_t job, enum held held)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct amounts sum = job_amounts(core, row, ROW_NONE);
@@ -88,9 +88,23 @@ bool claim_is_admitted(struct core *core, uint32_t job)
     bool admitted;
 
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, -1, core->now_us);
-    admitted = queues_admit(&core->queues, &row->at, &sum, &core->capacity, HELD_NOW, &refusal);
+    admitted = queues_admit(&core->queues, &row->at, &sum, &core->capacity, held, &refusal);
     queues_book(&core->queues, &row->at, BOOK_CLAIMED, &sum, 1, core->now_us);
     return admitted;
+}
+
+bool claim_is_admitted(struct core *core, uint32_t job)
+{
+    return is_admitted(core, job, HELD_NOW);
+}
+
+void claim_judge_anew(struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    if (row->state == JOB_PENDING && row->task_first != ROW_NONE &&
+        !is_admitted(core, job, HELD_IN_FUTURE))
+        claim_drop(core, job);
 }
 
 void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
@@ -137,18 +151,25 @@ static void sum_taken(const struct core *core, uint32_t node, uint32_t job, stru
     }
 }
 
+/* Of the GPUs of its node. */
+static uint64_t claimed_gpus(const struct core *core, const struct task *task)
+{
+    const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+
+    (void)need_on(shape, class, &need);
+    return holding_on(shape, class, &need, task->gpu_mask).gpus;
+}
+
 /* Out, or with more on what the task claims than there is. */
 static bool is_in_the_way(const struct core *core, const struct task *task)
 {
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
-    const struct shape *shape = &core->shapes.shapes[task->shape];
+    const uint64_t gpus = claimed_gpus(core, task);
     struct room_taken taken;
-    struct need need;
-    uint64_t gpus;
 
-    (void)need_on(shape, class, &need);
-    gpus = holding_on(shape, class, &need, task->gpu_mask).gpus;
     sum_taken(core, task->node, task->job, &taken);
     if (row->state == ROW_NONE || (row->lost_mask & gpus) != 0 || taken.mcpu > class->cpu_mcpu ||
         taken.memory_bytes > class->memory_bytes)
@@ -172,18 +193,28 @@ bool claim_is_free(const struct core *core, uint32_t job)
     return row->task_first != ROW_NONE;
 }
 
-void claims_drop_on(struct core *core, uint32_t node)
+static void drop_some(struct core *core, uint32_t node, bool all, uint64_t gpus)
 {
     uint32_t task = core->nodes.rows[node].first_task;
 
     while (task != ROW_NONE) {
         const struct task *t = &core->jobs.tasks[task];
 
-        if (t->claimed) {
+        if (t->claimed && (all || (claimed_gpus(core, t) & gpus) != 0)) {
             claim_drop(core, t->job);
             task = core->nodes.rows[node].first_task; /* the list has changed */
         } else {
             task = t->node_next;
         }
     }
+}
+
+void claims_drop_on(struct core *core, uint32_t node)
+{
+    drop_some(core, node, true, 0);
+}
+
+void claims_drop_on_gpus(struct core *core, uint32_t node, uint64_t gpus)
+{
+    drop_some(core, node, false, gpus);
 }

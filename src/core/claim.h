@@ -4,7 +4,7 @@
  * A claim holds the planned places in the books on top of what the victims still hold, so that
  * nobody else is given them, free or freed. Meanwhile the job is not in the queue, and the next
  * one like it has its turn. The claim ends when the job starts, is cancelled or held, or one of its
- * nodes goes. While it lasts a node may show more held than there is; free is then 0. */
+ * nodes or GPUs goes. While it lasts a node may show more held than there is; free is then 0. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,6 +28,10 @@ bool claim_awaits(const struct core *core, uint32_t job);
 /* Do its queues let it hold what it claims, beside what others hold now? */
 bool claim_is_admitted(struct core *core, uint32_t job);
 
+/* The bounds of its queues have changed: gives the claim up if they would not let it hold what it
+ * claims even when all that leaves has left. Nothing happens if it has no claim. */
+void claim_judge_anew(struct core *core, uint32_t job);
+
 /* Start the job at the places of its claim, which are free. Adds the decision. */
 struct decisions;
 void claim_redeem(struct core *core, uint32_t job, struct decisions *out);
@@ -37,3 +41,6 @@ void claim_drop(struct core *core, uint32_t job);
 
 /* The same for every claim that has a place on this node. */
 void claims_drop_on(struct core *core, uint32_t node);
+
+/* The same for every claim that has one of these GPUs of it. */
+void claims_drop_on_gpus(struct core *core, uint32_t node, uint64_t gpus);

@@ -15,6 +15,7 @@
 #include "core/claim.h"
 #include "core/due.h"
 #include "core/ends.h"
+#include "core/entitle.h"
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -492,7 +493,6 @@ static void take_out_all(struct core *core, const uint32_t *jobs)
     for (uint32_t i = 0; i < core->jobs.live; i++) {
         struct job *row = &core->jobs.rows[jobs[i]];
 
-        claim_drop(core, jobs[i]);
         if (row->queued)
             job_dequeue(core, jobs[i]);
         else
@@ -618,6 +618,9 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     core->silent_us = spec->silent_us > 0 ? spec->silent_us : NODE_SILENT_US;
     for (uint32_t i = 0; i < core->jobs.live; i++)
         move_job(core, &old, jobs[i]);
+    core->capacity = core_capacity(core); /* nodes may have come and gone since the last step */
+    for (uint32_t i = 0; i < core->jobs.live; i++)
+        claim_judge_anew(core, jobs[i]);
     for (uint32_t node = 0; node < core->nodes.count; node++)
         due_node(core, node);
     core->index.gains++;

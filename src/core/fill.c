@@ -151,13 +151,14 @@ static void start_claimants(struct core *core, struct decisions *out)
 struct turns {
     bool victims_known; /* those who give way are looked for once, if at all */
     bool made_way;
+    bool entitled_anew; /* what queues are entitled to has changed: who had a turn may have more */
 };
 
 static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
     bool done;
 
-    (void)entitle_again(core);
+    turns->entitled_anew |= entitle_again(core);
     if (!rights_some(core, job))
         return false;
     if (!turns->victims_known)
@@ -171,18 +172,29 @@ static bool make_way(struct core *core, uint32_t job, struct turns *turns, struc
     return done;
 }
 
-/* It waits, if possible with a reservation; then the next one of its bucket has its turn. */
+/* It is passed by, or holds back all behind it. */
 static void pass_by(struct core *core, uint32_t b, uint32_t job)
 {
-    if (core->reserve.open && reserve_for(core, job) && core->pending.buckets[b].count > 1) {
+    if (orderer_of(core, job)->policy->blocks)
+        contest_hold_back(core, b);
+    else
+        contest_drop(core, b);
+}
+
+/* It waits, if possible with a reservation; then the next one of its bucket has its turn, unless it
+ * holds that back. */
+static void wait_in_line(struct core *core, uint32_t b, uint32_t job)
+{
+    if (core->reserve.open && reserve_for(core, job) && core->pending.buckets[b].count > 1 &&
+        !orderer_of(core, job)->policy->blocks) {
         reserve_set_aside(core, job);
         contest_next(core, b);
     } else {
-        contest_drop(core, b);
+        pass_by(core, b, job);
     }
 }
 
-/* The first job of a bucket has its turn. */
+/* The first job of a bucket has its turn. Who has a claim holds nobody back: its room is kept. */
 static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct decisions *out)
 {
     struct bucket *bucket = &core->pending.buckets[b];
@@ -190,19 +202,15 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
 
     if (core->jobs.rows[job].victims > 0) {
         wait_for(bucket, REASON_VICTIMS, QUEUE_NONE); /* its claim was lost; they still leave */
-        contest_drop(core, b);
+        pass_by(core, b, job);
     } else if (try_start(core, job, out)) {
         contest_next(core, b);
-    } else if (orderer_of(core, job)->policy->blocks) {
-        if (core->reserve.open)
-            (void)reserve_for(core, job);
-        contest_hold_back(core, b);
     } else if (make_way(core, job, turns, out)) {
         turns->made_way = true;
         contest_next(core, b); /* it has a claim; the next one may have one too */
         contest_refresh(core);
     } else {
-        pass_by(core, b, job);
+        wait_in_line(core, b, job);
     }
 }
 
@@ -239,12 +247,13 @@ void step_fill(struct core *core, struct decisions *out)
     (void)reserve_open(core);
     start_claimants(core, out);
     do {
-        turns = (struct turns){false, false};
+        turns = (struct turns){false, false, false};
         lowest = classes_lowest(&core->classes);
         open_contest(core);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-        changed = entitle_again(core) || turns.made_way || classes_lowest(&core->classes) < lowest;
+        changed = entitle_again(core) || turns.entitled_anew || turns.made_way ||
+                  classes_lowest(&core->classes) < lowest;
     } while (another_turn(core, changed, &moved));
     trial_commit(core);
     if (core->reserve.open)

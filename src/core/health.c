@@ -194,9 +194,11 @@ bool gpus_failed_to_start(struct core *core, const struct task *task)
         row->quarantined_mask |= mask_bit(gpu);
         at_fault = true;
     }
-    if (at_fault)
-        ledger_refresh(core, task->node);
-    return at_fault;
+    if (!at_fault)
+        return false;
+    claims_drop_on_gpus(core, task->node, row->lost_mask & task->gpu_mask);
+    ledger_refresh(core, task->node);
+    return true;
 }
 
 void gpu_is_healthy(struct core *core, uint32_t node, uint32_t gpu)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/err.h"
 #include "core/claim.h"
 #include "core/due.h"
@@ -173,10 +174,12 @@ int fact_gpu_health(struct core *core, const struct event *event, struct err *er
         return err_set(err, -EINVAL, "node '%s': gpu %u: it has %u GPUs", event->gpu.node,
                        event->gpu.gpu, nodes_class_of(&core->nodes, node)->gpu_count);
     if (event->gpu.health == GPU_LOST)
-        core->nodes.rows[node].lost_mask |= 1ull << event->gpu.gpu;
+        core->nodes.rows[node].lost_mask |= mask_bit(event->gpu.gpu);
     else
         gpu_is_healthy(core, node, event->gpu.gpu);
     core->index.gains++;
+    if (event->gpu.health == GPU_LOST)
+        claims_drop_on_gpus(core, node, mask_bit(event->gpu.gpu));
     ledger_refresh(core, node);
     return 0;
 }

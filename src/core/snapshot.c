@@ -14,6 +14,7 @@
 #include "base/tape.h"
 #include "core/core.h"
 #include "core/due.h"
+#include "core/entitle.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -310,6 +311,8 @@ static void rebuild(struct core *core, struct tape *t)
     core->queues.half_life_us = half_life_us;
     if (!t->failed && core_check_rules(core, &err) < 0)
         tape_fail(t, "%s", err.text);
+    if (!t->failed)
+        core->capacity = core_capacity(core);
 }
 
 static void core_walk(struct core *core, struct tape *t)
