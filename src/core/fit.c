@@ -97,6 +97,17 @@ static uint64_t unused_gpus(const struct core *core, uint32_t node, const struct
     return unused & ~taken;
 }
 
+uint64_t fit_rewired(struct core *core, uint32_t node, const struct need *need, uint64_t gpu_mask)
+{
+    const uint32_t links = nodes_class_of(&core->nodes, node)->links;
+    const uint64_t unused = unused_gpus(core, node, need, 0);
+
+    if (links == LINKS_UNKNOWN || (gpu_mask & unused) == 0)
+        return gpu_mask;
+    return (gpu_mask & ~unused) | subset_choose(&core->subsets, &core->nodes.links, links, unused,
+                                                mask_popcount(gpu_mask & unused));
+}
+
 /* One of these GPUs would do, by what is left on it. If it is an unused one, those that are chosen
  * by how they are wired, up to `wanted`; else itself. */
 static uint64_t wired(struct core *core, uint32_t node, const struct need *need, uint64_t taken,

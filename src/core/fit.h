@@ -35,3 +35,7 @@ bool fit_shares(const struct core *core, uint32_t state, const struct shape *sha
 #define FIT_MOST_LEFT (UINT32_MAX - 1)
 uint64_t fit_gpus(struct core *core, uint32_t node, const struct shape *shape,
                   const struct need *need, uint32_t slot);
+
+/* A set of GPUs with just as much left as those of the mask: those of them that nobody uses are
+ * chosen anew by how they are wired, if that is known. */
+uint64_t fit_rewired(struct core *core, uint32_t node, const struct need *need, uint64_t gpu_mask);
