@@ -13,7 +13,7 @@
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
  *  8. What is due at a time is known at that time.
- *  9. What is known of how a node's GPUs are wired is of as many GPUs as it has. */
+ * 10. What is known of how a node's GPUs are wired is of as many GPUs as it has. */
 #include <errno.h>
 #include <string.h>
 
@@ -143,7 +143,7 @@ static int check_links(const struct core *core, uint32_t node, struct err *err)
     if (class->links == LINKS_UNKNOWN ||
         (class->links <= links->count && links_gpus(links, class->links) == class->gpu_count))
         return 0;
-    return err_set(err, -EINVAL, "rule 9: node '%s': its links are not of its %u GPUs",
+    return err_set(err, -EINVAL, "rule 10: node '%s': its links are not of its %u GPUs",
                    names_text(&core->names, core->nodes.rows[node].name), class->gpu_count);
 }
 

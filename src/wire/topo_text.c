@@ -13,9 +13,12 @@
 #include "base/scan.h"
 #include "core/link_rates.h"
 #include "wire/input.h"
+#include "wire/link_models.h"
 #include "wire/quote.h"
 
-enum { LINE_BYTES_MAX = 1 << 14, WORD_BYTES_MAX = 31, COLUMNS_MAX = 1024, NOT_A_GPU = UINT32_MAX };
+#define NOT_A_GPU UINT32_MAX
+
+enum { LINE_BYTES_MAX = 1 << 14, WORD_BYTES_MAX = 31, COLUMNS_MAX = 1024 };
 
 struct reader {
     struct input input;

@@ -22,7 +22,7 @@ struct topo {
 };
 
 /* name: of the text, for errors ("topo.txt:3: ..."). model: of the GPUs, which says what a link
- * carries (link_rates_of()). Returns 0, or -EINVAL with the line that is wrong; what two GPUs say
+ * carries (link_models.h). Returns 0, or -EINVAL with the line that is wrong; what two GPUs say
  * of the way between them must be the same. */
 int topo_text_parse(const char *name, const char *bytes, size_t count, const char *model,
                     struct topo *out, struct err *err);

@@ -168,17 +168,6 @@ static void a_preset_of_another_size_is_refused(void **state)
     }
 }
 
-static void a_model_says_what_a_link_carries(void **state)
-{
-    (void)state;
-    assert_int_equal(link_rates_of("Tesla V100-SXM2-32GB")->pcie_mbps, PCIE3_MBPS);
-    assert_int_equal(link_rates_of("NVIDIA H100 80GB HBM3")->nvlink_mbps, 25000);
-    assert_int_equal(link_rates_of("NVIDIA H200")->pcie_mbps, PCIE5_MBPS);
-    assert_int_equal(link_rates_of("NVIDIA GB200")->nvlink_mbps, 50000);
-    assert_int_equal(link_rates_of("NVIDIA RTX A6000")->nvlink_mbps, 14062);
-    assert_int_equal(link_rates_of("gpu")->nvlink_mbps, 25000);
-}
-
 /* ---- which GPUs tasks get ---- */
 
 /* Fault 44. */
@@ -435,7 +424,6 @@ int main(void)
         TEST(presets_are_wired_as_their_machines),
         TEST(the_cube_mesh_uses_up_all_links),
         TEST(a_preset_of_another_size_is_refused),
-        TEST(a_model_says_what_a_link_carries),
         TEST(singles_go_to_broken_pairs_and_leave_whole_ones),
         TEST(without_links_the_lowest_gpus_are_taken),
         TEST(a_part_of_an_unused_gpu_breaks_least_and_the_next_part_joins_it),

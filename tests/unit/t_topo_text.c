@@ -6,6 +6,7 @@
 #include "core/link_presets.h"
 #include "core/link_rates.h"
 #include "unit/wire_test.h"
+#include "wire/link_models.h"
 
 #define LEGEND                                                                                     \
     "\nLegend:\n\n  X    = Self\n  SYS  = Connection traversing PCIe as well as the SMP "          \
@@ -124,6 +125,17 @@ static void the_model_says_what_a_link_carries(void **state)
     assert_int_equal(topo.mbps[0], 200000);
 }
 
+static void models_are_known_by_a_word_of_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(link_rates_of("Tesla V100-SXM2-32GB")->pcie_mbps, PCIE3_MBPS);
+    assert_int_equal(link_rates_of("NVIDIA H100 80GB HBM3")->nvlink_mbps, 25000);
+    assert_int_equal(link_rates_of("NVIDIA H200")->pcie_mbps, PCIE5_MBPS);
+    assert_int_equal(link_rates_of("NVIDIA GB200")->nvlink_mbps, 50000);
+    assert_int_equal(link_rates_of("NVIDIA RTX A6000")->nvlink_mbps, 14062);
+    assert_int_equal(link_rates_of("gpu")->nvlink_mbps, 25000);
+}
+
 static void one_gpu_alone_is_a_matrix(void **state)
 {
     struct topo topo;
@@ -196,6 +208,7 @@ int main(void)
         TEST(a_pcie_server_reads_as_its_preset),
         TEST(old_words_and_one_column_of_affinities_are_read),
         TEST(the_model_says_what_a_link_carries),
+        TEST(models_are_known_by_a_word_of_their_names),
         TEST(one_gpu_alone_is_a_matrix),
         TEST(bad_text_is_refused_with_its_line),
         TEST(more_gpus_than_a_node_has_are_refused),

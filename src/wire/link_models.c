@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link_rates.c - what the links of a GPU model carry. */
-#include "core/link_rates.h"
+/* link_models.c - what the links of a GPU model carry. */
+#include "wire/link_models.h"
 
 #include <string.h>
+
+#include "core/link_rates.h"
 
 /* The first word that is in the name counts, so H200 stands before H20. */
 static const struct link_rates models[] = {
