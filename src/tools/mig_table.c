@@ -22,6 +22,7 @@
 #define OUT_BYTES_MAX    ((size_t)4 << 20)
 #define NAMES_MAX        16u
 #define NAME_BYTES       96u
+#define ENGINES_MAX      31
 #define MEMORY_MIB_MAX   (INT64_C(1) << 24)
 #define ESTIMATE_EIGHTHS 7 /* of the figure in a name: no profile was seen to have less */
 
@@ -138,7 +139,7 @@ static int read_engines(struct reader *r, const struct doc_node *map, struct mig
         return -EINVAL;
     for (uint32_t e = 0; e < MIG_ENGINES; e++) {
         int64_t count;
-        const int rc = want_known(r, engines, keys[e], 0, 64, &count);
+        const int rc = want_known(r, engines, keys[e], 0, ENGINES_MAX, &count);
 
         if (rc < 0)
             return rc;
