@@ -42,6 +42,6 @@ struct mig_choice {
  * GPU with blocked slices, each profile that waits is counted by itself.
  *
  * Cost: O(GPUs x starts) lookups, and if anything waits, O(rooms x profiles that wait) for each
- * start: with the 7 profiles of an A100 at most 45 rooms. No memory is taken. */
+ * start: with the 7 profiles of an A100 at most 44 rooms. No memory is taken. */
 bool mig_choose(const struct mig_game *game, const struct mig_gpu *gpus, uint32_t count,
                 uint32_t profile, const struct mig_demand *demand, struct mig_choice *out);
