@@ -168,14 +168,6 @@ static void drop_label(struct resubmission *request, struct group_spec *group, c
     group->label_count = kept;
 }
 
-/* The job is submitted anew with its id, but who is leaving leaves for the one that was. */
-static void forget_leavers(struct core *clone, uint64_t job_id)
-{
-    for (uint32_t i = 0; i < clone->jobs.count; i++)
-        if (clone->jobs.rows[i].state != JOB_FREE && clone->jobs.rows[i].claimant == job_id)
-            clone->jobs.rows[i].claimant = JOB_NONE;
-}
-
 static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *remedy,
                          struct err *err)
 {
@@ -198,7 +190,6 @@ static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *
         request.spec.class = names_text(&clone->names, remedy->name);
     event.job_id = request.spec.id;
     rc = core_apply(clone, &event, err);
-    forget_leavers(clone, request.spec.id);
     event =
         (struct event){.type = EVENT_JOB_SUBMITTED, .at_us = clone->now_us, .job = request.spec};
     rc = rc < 0 ? rc : core_apply(clone, &event, err);
