@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mig_price.h - whether a GPU may be split anew now.
  *
- * Splitting anew takes the GPU out of use for a while, and demand that goes to and fro must not
+ * Splitting anew takes the GPU out of use for a while, and demand that comes and goes must not
  * make a GPU do nothing else. So it has a price, in three parts:
  *   - what it is for must have waited longer than it takes;
  *   - a GPU is left alone for a time after it was split (cooldown);
