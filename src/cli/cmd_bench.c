@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "sim/bench.h"
+#include "sim/bench_subset.h"
 #include "sim/bench_waiting.h"
 #include "wire/json_out.h"
 
@@ -20,6 +21,7 @@
 #define NODES_LIMIT  1000000
 #define POLICIES_MAX 16u
 #define WAITING_MAX  10000000
+#define CHOICES      1000000u
 
 struct bench_args {
     const char *trace, *policy, *nodes, *placements, *waiting;
@@ -58,8 +60,32 @@ static void print_waiting(const struct bench_waiting_result *w)
            (double)w->explain_p99_ns / 1e6, (double)w->forward_ns / 1e9);
 }
 
+static void write_subset(struct json_out *json, const struct bench_subset_result *s)
+{
+    json_key(json, "subset");
+    json_object_begin(json);
+    json_key_u64(json, "gpus", s->gpus);
+    json_key_u64(json, "choices", s->choices);
+    json_key_u64(json, "free_sets", s->free_sets);
+    json_key_i64(json, "tables_ns", s->tables_ns);
+    json_key_i64(json, "first_max_ns", s->first_max_ns);
+    json_key_i64(json, "first_ns", s->first_ns);
+    json_key_i64(json, "known_ns", s->known_ns);
+    json_object_end(json);
+}
+
+static void print_subset(const struct bench_subset_result *s)
+{
+    printf("GPUs chosen by their links, %u on a node: %.2f us a choice of %u among %u free sets, "
+           "tables and new answers counted; %.3f us once known; tables %.1f ms, dearest new answer "
+           "%.1f us\n",
+           s->gpus, (double)s->first_ns / 1e3, s->choices, s->free_sets, (double)s->known_ns / 1e3,
+           (double)s->tables_ns / 1e6, (double)s->first_max_ns / 1e3);
+}
+
 static void print_json(const struct bench_result *r, uint32_t count,
-                       const struct bench_waiting_result *waiting)
+                       const struct bench_waiting_result *waiting,
+                       const struct bench_subset_result *subset)
 {
     struct json_out json;
     struct text text;
@@ -88,6 +114,7 @@ static void print_json(const struct bench_result *r, uint32_t count,
     json_array_end(&json);
     if (waiting->waiting > 0)
         write_waiting(&json, waiting);
+    write_subset(&json, subset);
     json_key_i64(&json, "peak_rss_bytes", peak_rss_bytes());
     json_object_end(&json);
     puts(text_str(&text));
@@ -164,6 +191,7 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
 {
     struct bench_result results[SIZES_MAX * POLICIES_MAX];
     struct bench_waiting_result waiting;
+    struct bench_subset_result subset;
     uint32_t sizes[SIZES_MAX], size_count = 0, count = 0;
     char policies[256], *rest = policies;
     int64_t placements = 200000, waiting_jobs = 0;
@@ -190,10 +218,13 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     rc = run_waiting(waiting_jobs, args->json, &waiting, err);
     if (rc < 0)
         return rc;
-    if (args->json)
-        print_json(results, count, &waiting);
-    else
-        printf("peak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
+    bench_subset(CHOICES, 42, &subset);
+    if (args->json) {
+        print_json(results, count, &waiting, &subset);
+        return 0;
+    }
+    print_subset(&subset);
+    printf("peak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
     return 0;
 }
 

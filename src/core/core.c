@@ -82,6 +82,7 @@ struct core *core_bare(const struct core_config *config)
     gate_init(&core->gate);
     expect_init(&core->expect);
     fits_init(&core->fits);
+    subsets_init(&core->subsets);
     heap_init(&core->due);
     index_init(&core->index, placement->sees_kinds);
     elastic_init(&core->elastic);
@@ -142,6 +143,7 @@ void core_free(struct core *core)
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
+    subsets_done(&core->subsets);
     heap_done(&core->due);
     elastic_done(&core->elastic);
     expect_done(&core->expect);
@@ -183,6 +185,7 @@ struct core *core_clone(const struct core *src)
     gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
+    subsets_copy(&dst->subsets, &src->subsets);
     heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
     elastic_copy(&dst->elastic, &src->elastic);

@@ -42,6 +42,8 @@ struct node_spec {
     int64_t memory_bytes;
     const char *const *labels; /* [label_count] "key=value" */
     uint32_t label_count;
+    const uint32_t *links_mbps; /* [links_pairs(gpus)] 0..LINK_MBPS_MAX, see links.h; NULL =
+                                 * unknown: every set of GPUs is as good as any other */
 };
 
 /* One group of identical tasks. */

@@ -2,6 +2,7 @@
 /* fit.c - whether a task fits on a node, and the GPUs it takes there. */
 #include "core/fit.h"
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "core/impl.h"
 
@@ -82,7 +83,49 @@ static uint32_t gpu_by_left(const struct core *core, uint32_t node, const struct
     return best;
 }
 
-uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *shape,
+/* GPUs outside `taken` that nobody uses, and that have the memory. */
+static uint64_t unused_gpus(const struct core *core, uint32_t node, const struct need *need,
+                            uint64_t taken)
+{
+    const uint32_t count = nodes_class_of(&core->nodes, node)->gpu_count;
+    uint64_t unused = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (nodes_gpu_free_mgpu(&core->nodes, node, i) == GPU_MGPU &&
+            nodes_gpu_free_bytes(&core->nodes, node, i) >= need->memory_bytes)
+            unused |= 1ull << i;
+    return unused & ~taken;
+}
+
+uint64_t fit_rewired(struct core *core, uint32_t node, const struct need *need, uint64_t gpu_mask)
+{
+    const uint32_t links = nodes_class_of(&core->nodes, node)->links;
+    const uint64_t unused = unused_gpus(core, node, need, 0);
+
+    if (links == LINKS_UNKNOWN || (gpu_mask & unused) == 0)
+        return gpu_mask;
+    return (gpu_mask & ~unused) | subset_choose(&core->subsets, &core->nodes.links, links, unused,
+                                                mask_popcount(gpu_mask & unused));
+}
+
+/* One of these GPUs would do, by what is left on it. If it is an unused one, those that are chosen
+ * by how they are wired, up to `wanted`; else itself. */
+static uint64_t wired(struct core *core, uint32_t node, const struct need *need, uint64_t taken,
+                      uint32_t gpu, uint32_t wanted)
+{
+    const uint32_t links = nodes_class_of(&core->nodes, node)->links;
+    uint64_t unused;
+    uint32_t count;
+
+    if (links == LINKS_UNKNOWN || nodes_gpu_free_mgpu(&core->nodes, node, gpu) < GPU_MGPU)
+        return 1ull << gpu;
+    unused = unused_gpus(core, node, need, taken);
+    count = mask_popcount(unused);
+    return subset_choose(&core->subsets, &core->nodes.links, links, unused,
+                         wanted < count ? wanted : count);
+}
+
+uint64_t fit_gpus(struct core *core, uint32_t node, const struct shape *shape,
                   const struct need *need, uint32_t slot)
 {
     uint64_t taken = 0;
@@ -92,9 +135,12 @@ uint64_t fit_gpus(const struct core *core, uint32_t node, const struct shape *sh
         const uint32_t gpu =
             gpu_with(core, node, core->index.gpu_mgpu[at], core->index.gpu_bytes[at]);
 
-        return 1ull << gpu;
+        return wired(core, node, need, 0, gpu, 1);
     }
-    for (uint32_t i = 0; i < shape->gpus; i++)
-        taken |= 1ull << gpu_by_left(core, node, need, taken, slot == FIT_MOST_LEFT);
+    for (uint32_t count = 0; count < shape->gpus; count = mask_popcount(taken)) {
+        const uint32_t gpu = gpu_by_left(core, node, need, taken, slot == FIT_MOST_LEFT);
+
+        taken |= wired(core, node, need, taken, gpu, shape->gpus - count);
+    }
     return taken;
 }

@@ -23,6 +23,7 @@
 #include "core/reserve.h"
 #include "core/shape.h"
 #include "core/shortlist.h"
+#include "core/subset.h"
 #include "core/timeline.h"
 #include "core/trial.h"
 #include "core/victims.h"
@@ -74,6 +75,7 @@ struct core {
     /* what follows from the facts; in no digest */
     struct fits fits;
     struct index index;
+    struct subsets subsets;       /* which GPUs go together, by how they are wired */
     struct elastic elastic;       /* the jobs that could grow */
     struct shortlist *shortlists; /* [shortlist_count] by shape */
     uint32_t shortlist_count, shortlist_cap;

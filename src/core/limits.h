@@ -3,6 +3,8 @@
 #pragma once
 
 #define NODE_GPUS_MAX      64            /* GPUs of one node: one bit each in a mask */
+#define LINK_MBPS_MAX      10000000      /* between two GPUs of a node: 10 TB/s */
+#define LINKS_MAX          256u          /* kinds of nodes by how their GPUs are wired */
 #define GPU_MGPU           1000          /* compute of one GPU, in thousandths */
 #define JOB_TASKS_MAX      4096          /* tasks of one job */
 #define GANG_GROUPS_MAX    64            /* groups of identical tasks in one layout */

@@ -10,7 +10,7 @@
 #include "core/limits.h"
 #include "core/shape.h"
 
-/* Nodes with the same capacity, model and labels. */
+/* Nodes with the same capacity, model, labels and links. */
 struct node_class {
     uint32_t model;           /* name id of the GPU model; of "" without GPUs */
     uint32_t gpu_count;       /* 0..NODE_GPUS_MAX */
@@ -19,6 +19,7 @@ struct node_class {
     int64_t memory_bytes;
     uint32_t label_count;
     uint32_t labels[SELECTOR_TERMS_MAX]; /* name ids of "key=value", ascending */
+    uint32_t links; /* how its GPUs are wired: a row of links.h, or LINKS_UNKNOWN */
 };
 
 /* What a task needs of each GPU of a given class. */

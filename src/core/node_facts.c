@@ -23,7 +23,30 @@ static int range(struct err *err, const char *node, const char *field, int64_t v
                    (long long)max, (long long)value);
 }
 
-static int spec_check(const struct node_spec *spec, struct err *err)
+/* Of fewer than two GPUs there is nothing to know. */
+static bool spec_has_links(const struct node_spec *spec)
+{
+    return spec->links_mbps != NULL && spec->gpus > 1;
+}
+
+static int links_check(const struct core *core, const struct node_spec *spec, struct err *err)
+{
+    const struct links *links = &core->nodes.links;
+    int rc = 0;
+
+    if (!spec_has_links(spec))
+        return 0;
+    for (uint32_t i = 0; i < links_pairs(spec->gpus) && rc == 0; i++)
+        rc = range(err, spec->name, "links_mbps", spec->links_mbps[i], LINK_MBPS_MAX);
+    if (rc == 0 && links->count == LINKS_MAX &&
+        links_find(links, spec->gpus, spec->links_mbps) == LINKS_UNKNOWN)
+        rc = err_set(err, -ENOSPC,
+                     "node '%s': links_mbps: there are %u kinds of links already, the limit",
+                     spec->name, LINKS_MAX);
+    return rc;
+}
+
+static int spec_check(const struct core *core, const struct node_spec *spec, struct err *err)
 {
     int rc;
 
@@ -38,7 +61,7 @@ static int spec_check(const struct node_spec *spec, struct err *err)
         rc = range(err, spec->name, "memory_bytes", spec->memory_bytes, MEMORY_BYTES_MAX);
     if (rc == 0)
         rc = range(err, spec->name, "labels", spec->label_count, SELECTOR_TERMS_MAX);
-    return rc;
+    return rc < 0 ? rc : links_check(core, spec, err);
 }
 
 static uint32_t spec_class(struct core *core, const struct node_spec *spec)
@@ -52,6 +75,8 @@ static uint32_t spec_class(struct core *core, const struct node_spec *spec)
     class.cpu_mcpu = spec->cpu_mcpu;
     class.memory_bytes = spec->memory_bytes;
     class.label_count = terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
+    if (spec_has_links(spec))
+        class.links = links_intern(&core->nodes.links, spec->gpus, spec->links_mbps);
     return nodes_class(&core->nodes, &class);
 }
 
@@ -101,7 +126,7 @@ static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 int fact_node_upserted(struct core *core, const struct node_spec *spec, struct err *err)
 {
     uint32_t node, name, class_id;
-    int rc = spec_check(spec, err);
+    int rc = spec_check(core, spec, err);
 
     if (rc < 0)
         return rc;

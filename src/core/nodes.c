@@ -13,12 +13,14 @@
 void nodes_init(struct nodes *n, bool sees_kinds)
 {
     memset(n, 0, sizeof *n);
+    links_init(&n->links);
     n->sees_kinds = sees_kinds;
     n->changes = 1;
 }
 
 void nodes_done(struct nodes *n)
 {
+    links_done(&n->links);
     mem_free(n->classes);
     mem_free(n->class_nodes);
     mem_free(n->rows);
@@ -30,6 +32,7 @@ void nodes_done(struct nodes *n)
 void nodes_copy(struct nodes *dst, const struct nodes *src)
 {
     *dst = *src;
+    links_copy(&dst->links, &src->links);
     dst->classes = mem_copy(src->classes, src->class_count, sizeof *src->classes);
     dst->class_nodes = mem_copy(src->class_nodes, src->class_count, sizeof *src->class_nodes);
     dst->rows = mem_copy(src->rows, src->cap, sizeof *src->rows);
@@ -42,7 +45,7 @@ void nodes_copy(struct nodes *dst, const struct nodes *src)
 
 static bool same_class(const struct node_class *a, const struct node_class *b)
 {
-    return a->model == b->model && a->gpu_count == b->gpu_count &&
+    return a->model == b->model && a->links == b->links && a->gpu_count == b->gpu_count &&
            a->gpu_memory_bytes == b->gpu_memory_bytes && a->cpu_mcpu == b->cpu_mcpu &&
            a->memory_bytes == b->memory_bytes && a->label_count == b->label_count &&
            memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0;
@@ -210,6 +213,18 @@ int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu)
 
 /* ---- the walk ---- */
 
+/* Where nobody knows of links, digests are as if there was nothing to know. */
+static void class_links_walk(const struct links *links, struct node_class *class, struct tape *t)
+{
+    if (tape_digests(t) && links->count == 0)
+        return;
+    tape_max(t, &class->links, links->count, "links of a class");
+    if (tape_loads(t) && !t->failed && class->links != LINKS_UNKNOWN &&
+        links_gpus(links, class->links) != class->gpu_count)
+        tape_fail(t, "links of a class: are of %u GPUs, it has %u", links_gpus(links, class->links),
+                  class->gpu_count);
+}
+
 static void class_walk(struct node_class *class, uint32_t names, struct tape *t)
 {
     tape_row(t, &class->model, names, "model of a class");
@@ -232,6 +247,7 @@ static void classes_walk(struct nodes *n, uint32_t names, struct tape *t)
         struct node_class none = {0}, *class = tape_loads(t) ? &none : &n->classes[i];
 
         class_walk(class, names, t);
+        class_links_walk(&n->links, class, t);
         if (tape_loads(t) && !t->failed && nodes_class(n, class) != i) {
             tape_fail(t, "class %u is there twice", i);
             return;
@@ -305,6 +321,7 @@ void nodes_walk(struct nodes *n, uint32_t names, struct tape *t)
 {
     uint32_t count = n->count;
 
+    links_walk(&n->links, t);
     classes_walk(n, names, t);
     tape_u32(t, &n->joined);
     tape_count(t, &count, "nodes");

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/links.h"
 #include "core/node.h"
 
 struct tape;
@@ -48,6 +49,7 @@ struct node {
 };
 
 struct nodes {
+    struct links links; /* that classes refer to */
     struct node_class *classes;
     uint32_t *class_nodes; /* [class_count] nodes in use of each class */
     uint32_t class_count, class_cap, class_nodes_cap;

@@ -14,7 +14,8 @@
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
  *  8. What is due at a time is known at that time.
  *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c.
- * 10. A reservation is of a job that waits, on nodes that are there. */
+ * 10. A reservation is of a job that waits, on nodes that are there.
+ * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has. */
 #include <errno.h>
 #include <string.h>
 
@@ -137,6 +138,18 @@ static int check_state(const struct core *core, uint32_t node, struct err *err)
     return 0;
 }
 
+static int check_links(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+    const struct links *links = &core->nodes.links;
+
+    if (class->links == LINKS_UNKNOWN ||
+        (class->links <= links->count && links_gpus(links, class->links) == class->gpu_count))
+        return 0;
+    return err_set(err, -EINVAL, "rule 11: node '%s': its links are not of its %u GPUs",
+                   names_text(&core->names, core->nodes.rows[node].name), class->gpu_count);
+}
+
 int core_check_node(const struct core *core, uint32_t node, struct err *err)
 {
     int rc;
@@ -146,6 +159,7 @@ int core_check_node(const struct core *core, uint32_t node, struct err *err)
     rc = check_books(core, node, err);
     rc = rc < 0 ? rc : check_owners(core, node, err);
     rc = rc < 0 ? rc : check_out(core, node, err);
+    rc = rc < 0 ? rc : check_links(core, node, err);
     return rc < 0 || core->nodes.rows[node].state == ROW_NONE ? rc : check_state(core, node, err);
 }
 

@@ -62,7 +62,7 @@ static bool try_spread(struct search *s, uint32_t group, uint32_t task, uint32_t
     uint32_t gpu = taken != 0 ? 64 - (uint32_t)__builtin_clzll(taken) : 0;
 
     if ((uint32_t)__builtin_popcountll(taken) == wanted)
-        return try_place(s, group, task, node, taken);
+        return try_place(s, group, task, node, fit_rewired(s->core, node, need, taken));
     for (; gpu < gpus && s->tries_left > 0; gpu++)
         if (gpu_fits(s, node, gpu, need) && !has_twin_below(s, node, gpu, taken) &&
             try_spread(s, group, task, node, need, taken | 1ull << gpu))

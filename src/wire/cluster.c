@@ -11,6 +11,7 @@
 #include "wire/cluster_read.h"
 #include "wire/csv.h"
 #include "wire/doc.h"
+#include "wire/links_doc.h"
 #include "wire/quote.h"
 
 static bool ends_in(const char *text, const char *end)
@@ -30,6 +31,7 @@ static void begin(struct cluster_reader *reader, struct cluster *out)
     *out = (struct cluster){0};
     arena_init(&out->arena);
     reader->out = out;
+    reader->folder = NULL;
     names_init(&reader->seen);
 }
 
@@ -106,6 +108,7 @@ static int load_file(struct cluster_reader *reader, const char *path, struct err
         rc = csv_open(&csv, path, err);
         return rc < 0 ? rc : read_csv(reader, &csv, err);
     }
+    reader->folder = links_folder(&reader->out->arena, path);
     doc_init(&doc, path, &reader->out->arena);
     rc = doc_load(&doc, path, err);
     if (rc == 0)

@@ -3,9 +3,10 @@
  *
  *   YAML or JSON    nodes:
  *                     - {name: a, count: 8, model: A100, gpus: 8, gpu-memory: 80G,
- *                        cpus: 96, memory: 512G, labels: {rack: r1}}
+ *                        cpus: 96, memory: 512G, labels: {rack: r1}, links: dgx-a100}
  *                   `count: 8` makes a-0 to a-7. Without `gpus` a node has none; cpus and memory
- *                   must be stated; gpu-memory is optional (then shares are by compute only).
+ *                   must be stated; gpu-memory is optional (then shares are by compute only);
+ *                   links says how the GPUs are wired, see links_doc.h, and is optional
  *   openb CSV       sn,cpu_milli,memory_mib,gpu,model
  *   muri CSV        num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node
  *                   (memory in GB, read as GiB); nodes node-0, node-1, ... of model "gpu"

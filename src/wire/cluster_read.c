@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "wire/csv.h"
 #include "wire/fields.h"
+#include "wire/links_doc.h"
 #include "wire/quote.h"
 
 int cluster_add(struct cluster_reader *reader, const struct node_spec *node, struct err *err)
@@ -48,6 +49,7 @@ struct node_text {
     uint32_t count, gpus;
     int64_t gpu_memory_bytes, cpu_mcpu, memory_bytes;
     struct field_texts labels;
+    const struct doc_node *links;
 };
 
 #define AT(member) offsetof(struct node_text, member)
@@ -61,6 +63,7 @@ static const struct field node_fields[] = {
     {"cpus", FIELD_I64, NUMBER_MILLI, true, AT(cpu_mcpu), 0, CPU_MCPU_MAX},
     {"memory", FIELD_I64, NUMBER_BYTES, true, AT(memory_bytes), 0, MEMORY_BYTES_MAX},
     {"labels", FIELD_LABELS, NUMBER_WHOLE, false, AT(labels), 0, SELECTOR_TERMS_MAX},
+    {"links", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0},
 };
 
 static int read_node(struct cluster_reader *reader, const struct doc *doc,
@@ -82,6 +85,11 @@ static int read_node(struct cluster_reader *reader, const struct doc *doc,
                               .memory_bytes = text.memory_bytes,
                               .labels = text.labels.items,
                               .label_count = text.labels.count};
+    if (text.links != NULL)
+        rc = links_read(doc, text.links, text.gpus, text.model, reader->folder, &spec.links_mbps,
+                        err);
+    if (rc < 0)
+        return rc;
     rc = text.count ? cluster_add_many(reader, &spec, text.count, &detail)
                     : cluster_add(reader, &spec, &detail);
     return rc < 0 ? doc_error(doc, node, err, rc, "%s", detail.text) : 0;

@@ -10,11 +10,12 @@ struct doc;
 
 struct cluster_reader {
     struct cluster *out;
-    struct names seen; /* of the nodes so far */
+    struct names seen;  /* of the nodes so far */
+    const char *folder; /* where files that are named are looked for; NULL: none may be */
 };
 
-/* Adds a node; its texts are copied, its labels must live in out->arena. -EEXIST if the name is
- * taken, -ERANGE over the limit; the text of err lacks file and line. */
+/* Adds a node; its texts are copied, its labels and links must live in out->arena. -EEXIST if the
+ * name is taken, -ERANGE over the limit; the text of err lacks file and line. */
 int cluster_add(struct cluster_reader *reader, const struct node_spec *node, struct err *err);
 
 /* NAME-0 to NAME-(count-1). */

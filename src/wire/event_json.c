@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_json.c - events to lines; event_parse.c is the way back. Fields are written in a fixed
- * order, all of them, so that equal events are equal lines. */
+ * order, all of them (but links that nobody knows), so that equal events are equal lines. */
 #include "wire/event_json.h"
 
 #include "base/bits.h"
 #include "base/check.h"
 #include "base/text.h"
+#include "core/links.h"
 #include "wire/config_file.h"
 #include "wire/event_text.h"
 #include "wire/json_out.h"
@@ -96,6 +97,13 @@ static void format_node(struct json_out *json, const struct node_spec *node)
     json_key_i64(json, "cpu_mcpu", node->cpu_mcpu);
     json_key_i64(json, "memory_bytes", node->memory_bytes);
     json_key_strings(json, "labels", node->labels, node->label_count);
+    if (node->links_mbps == NULL || node->gpus < 2)
+        return;
+    json_key(json, "links_mbps");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < links_pairs(node->gpus); i++)
+        json_u64(json, node->links_mbps[i]);
+    json_array_end(json);
 }
 
 static void format_layouts(struct json_out *json, const struct job_spec *job)

@@ -5,6 +5,7 @@
 
 #include "base/bits.h"
 #include "base/err.h"
+#include "core/links.h"
 #include "wire/arena.h"
 #include "wire/config_file.h"
 #include "wire/doc.h"
@@ -24,7 +25,7 @@ struct event_text {
     struct field_texts labels;
     struct job_spec job;
     struct rules_text rules;
-    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks;
+    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links;
 };
 
 #define AT(member) offsetof(struct event_text, member)
@@ -40,6 +41,7 @@ static const struct field node_fields[] = {
     I64("cpu_mcpu", cpu_mcpu),
     I64("memory_bytes", memory_bytes),
     {"labels", FIELD_TEXTS, NUMBER_WHOLE, true, AT(labels), 0, SELECTOR_TERMS_MAX},
+    {"links_mbps", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0}, /* where they are known */
 };
 static const struct field removed_fields[] = {HEAD, TEXT("node", node)};
 static const struct field health_fields[] = {HEAD, TEXT("node", node), U32("gpu", gpu),
@@ -276,7 +278,30 @@ static int parse_after(const struct doc *doc, const struct doc_node *list, struc
     return rc;
 }
 
-static void fill_node(const struct event_text *text, struct node_spec *out)
+/* One number for each pair of GPUs. */
+static int parse_links(const struct doc *doc, const struct doc_node *list, uint32_t gpus,
+                       const uint32_t **out, struct err *err)
+{
+    uint32_t *mbps;
+    int rc = doc_want_list(doc, list, LINKS_PAIRS_MAX, err);
+
+    if (rc == 0 && (gpus > NODE_GPUS_MAX || gpus < 2 || list->child_count != links_pairs(gpus)))
+        rc = doc_error(doc, list, err, -EINVAL, "%u numbers are not one for each pair of %u GPUs",
+                       list->child_count, gpus);
+    if (rc < 0)
+        return rc;
+    *out = mbps = arena_alloc(doc->arena, list->child_count, sizeof *mbps);
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n)) {
+        int64_t value = 0;
+
+        rc = doc_want_number(doc, n, NUMBER_WHOLE, 0, UINT32_MAX, &value, err);
+        *mbps++ = (uint32_t)value;
+    }
+    return rc;
+}
+
+static int fill_node(const struct doc *doc, const struct event_text *text, struct node_spec *out,
+                     struct err *err)
 {
     *out = (struct node_spec){.name = text->name,
                               .model = text->model,
@@ -286,6 +311,8 @@ static void fill_node(const struct event_text *text, struct node_spec *out)
                               .memory_bytes = text->memory_bytes,
                               .labels = text->labels.items,
                               .label_count = text->labels.count};
+    return text->links == NULL ? 0
+                               : parse_links(doc, text->links, out->gpus, &out->links_mbps, err);
 }
 
 static int fill_job(const struct doc *doc, const struct event_text *text, struct job_spec *out,
@@ -333,8 +360,7 @@ static int fill(const struct doc *doc, const struct event_text *text, struct eve
 {
     switch (out->type) {
     case EVENT_NODE_UPSERTED:
-        fill_node(text, &out->node);
-        return 0;
+        return fill_node(doc, text, &out->node, err);
     case EVENT_NODE_REMOVED:
         out->node_name = text->node;
         return 0;

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "core/job.h"
+#include "core/links.h"
 #include "wire/event_text.h"
 #include "wire/quote.h"
 #include "wire/rules_doc.h"
@@ -167,6 +168,17 @@ static int read_gpu(struct at *at, struct err *err)
     return health < 0 ? health : 0;
 }
 
+static const uint32_t *keep_links(struct arena *arena, const struct node_spec *node)
+{
+    uint32_t *mbps;
+
+    if (node->links_mbps == NULL)
+        return NULL;
+    mbps = arena_alloc(arena, links_pairs(node->gpus), sizeof *mbps);
+    memcpy(mbps, node->links_mbps, links_pairs(node->gpus) * sizeof *mbps);
+    return mbps;
+}
+
 static int read_new_node(struct at *at, struct err *err)
 {
     struct node_spec *nodes;
@@ -186,6 +198,7 @@ static int read_new_node(struct at *at, struct err *err)
         for (uint32_t l = 0; l < nodes[i].label_count; l++)
             labels[l] = arena_intern(&at->r->out->arena, nodes[i].labels[l]);
         nodes[i].labels = labels;
+        nodes[i].links_mbps = keep_links(&at->r->out->arena, &nodes[i]);
     }
     at->action.nodes = nodes;
     at->action.node_count = cluster.node_count;

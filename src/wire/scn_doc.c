@@ -205,7 +205,7 @@ int scn_read_nodes(struct scn_reader *r, const struct scn_line *const *lines, ui
                    uint32_t first_word, struct cluster *out, struct err *err)
 {
     const struct doc_value map = {DOC_MAP, NULL, NULL, 1}, list = {DOC_LIST, "nodes", NULL, 1};
-    struct cluster_reader reader = {.out = out};
+    struct cluster_reader reader = {.out = out, .folder = r->text->folder};
     struct doc doc;
     int64_t rc, node;
 

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "wire/input.h"
+#include "wire/links_doc.h"
 #include "wire/quote.h"
 
 enum { LINE_BYTES_MAX = 1 << 16, WORDS_MAX = 4096 };
@@ -292,6 +293,7 @@ int scn_text_load(const char *path, struct scn_text *out, struct err *err)
         return rc;
     *out = (struct scn_text){.name = path};
     arena_init(&out->arena);
+    out->folder = links_folder(&out->arena, path);
     return read_input(out, &input, err);
 }
 

@@ -46,7 +46,8 @@ struct scn_variant {
 };
 
 struct scn_text {
-    const char *name; /* of the file, for errors; borrowed */
+    const char *name;   /* of the file, for errors; borrowed */
+    const char *folder; /* of the file, see links_folder(); NULL: there is no file */
     struct scn_lines lines;
     struct scn_expect expect;
     struct scn_variant *variants; /* [variant_count] */

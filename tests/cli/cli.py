@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -272,14 +273,20 @@ for path in ('docs/scenario.md', 'README.md'):
             file.write(example.split('```')[0])
         accepted(f'scenario @{name}', lambda _: '')
 
+os.mkdir(os.path.join(folder.name, 'topo'))  # a page reads how its GPUs are wired from there
+shutil.copy('tests/scenario/fault44_crossed_four.txt', os.path.join(folder.name, 'topo/a40.txt'))
+
 # The pages of the guide: each story holds, and what they show of --explain is what is said.
 for page in sorted(os.listdir('docs/guide')):
     with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
         text = file.read()
-    for example in text.split('```yaml\n')[1:]:  # a configuration, as berth reads it
+    for example in text.split('```yaml\n')[1:]:  # a cluster or a configuration, as berth reads it
         with open(os.path.join(folder.name, 'page.yaml'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
-        accepted(SIM + '@ok.csv --config @page.yaml', lambda _: '')
+        if '\nnodes:' in '\n' + example:
+            accepted('sim --cluster @page.yaml --trace @ok.csv', lambda _: '')
+        else:
+            accepted(SIM + '@ok.csv --config @page.yaml', lambda _: '')
     for example in text.split('```scn\n')[1:]:
         with open(os.path.join(folder.name, 'story.scn'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])

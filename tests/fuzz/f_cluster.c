@@ -3,6 +3,7 @@
 
 #include "base/check.h"
 #include "base/err.h"
+#include "core/links.h"
 #include "fuzz/fuzz.h"
 #include "wire/cluster.h"
 
@@ -14,6 +15,8 @@ static void check_node(const struct node_spec *node)
     check(node->cpu_mcpu >= 0 && node->cpu_mcpu <= CPU_MCPU_MAX);
     check(node->memory_bytes >= 0 && node->memory_bytes <= MEMORY_BYTES_MAX);
     check(node->gpu_memory_bytes >= 0 && node->gpu_memory_bytes <= MEMORY_BYTES_MAX);
+    for (uint32_t i = 0; node->links_mbps && i < links_pairs(node->gpus); i++)
+        check(node->links_mbps[i] <= LINK_MBPS_MAX);
     for (uint32_t i = 0; i < node->label_count; i++)
         check(strchr(node->labels[i], '='));
 }

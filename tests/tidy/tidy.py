@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     'core': {'base', 'core'},
     'policy': {'base', 'core', 'policy'},
     'wire': {'base', 'core', 'wire'},
+    'tools': {'base', 'core', 'wire', 'tools'},
     'sim': {'base', 'core', 'policy', 'wire', 'sim'},
     'cli': {'base', 'core', 'policy', 'wire', 'sim', 'cli'},
 }

@@ -4,6 +4,7 @@
 #pragma once
 #include "core/impl.h"
 #include "unit/core_random.h"
+#include "unit/links_brute.h"
 
 enum { MIRROR_NODES = 400 };
 
@@ -150,10 +151,23 @@ static inline bool fits(const struct mirror *m, const struct mirror_node *node, 
     return fitting >= shape->gpus;
 }
 
+/* So many unused GPUs of a node whose links are known. */
+static inline uint64_t unused_of(const struct node_view *v, const uint32_t *mbps,
+                                 const struct need *need, uint32_t wanted)
+{
+    uint64_t unused = 0;
+
+    for (uint32_t i = 0; i < v->view.gpu_count; i++)
+        if (v->mgpu[i] == GPU_MGPU && v->bytes[i] >= need->memory_bytes)
+            unused |= 1ull << v->gpu[i];
+    return brute_subset(mbps, unused, wanted, -1, NULL);
+}
+
 /* The GPUs of a task: for one share the first GPU with just what the chosen entry has free, else
- * those that fit with the least left, lowest first. */
-static inline uint64_t gpus_of(const struct node_view *v, const struct shape *shape,
-                               const struct need *need, uint32_t slot)
+ * those that fit with the least left, lowest first. Of unused ones, those that the links say, if
+ * they are known; else mbps is NULL. */
+static inline uint64_t gpus_of(const struct node_view *v, const uint32_t *mbps,
+                               const struct shape *shape, const struct need *need, uint32_t slot)
 {
     uint64_t mask = 0;
     uint32_t wanted = shape->gpus;
@@ -163,16 +177,28 @@ static inline uint64_t gpus_of(const struct node_view *v, const struct shape *sh
              slot > 0 && v->mgpu[slot - 1] == v->mgpu[slot] && v->bytes[slot - 1] == v->bytes[slot];
              slot--)
             continue;
-        return 1ull << v->gpu[slot];
+        return mbps != NULL && v->mgpu[slot] == GPU_MGPU ? unused_of(v, mbps, need, 1)
+                                                         : 1ull << v->gpu[slot];
     }
-    for (uint32_t level = need->mgpu; level <= GPU_MGPU && wanted > 0; level++)
+    for (uint32_t level = need->mgpu; level <= GPU_MGPU && wanted > 0; level++) {
+        if (level == GPU_MGPU && mbps != NULL)
+            return mask | unused_of(v, mbps, need, wanted);
         for (uint32_t gpu = 0; gpu < v->view.gpu_count && wanted > 0; gpu++)
             for (uint32_t i = 0; i < v->view.gpu_count; i++)
                 if (v->gpu[i] == gpu && v->mgpu[i] == level && v->bytes[i] >= need->memory_bytes) {
                     mask |= 1ull << gpu;
                     wanted--;
                 }
+    }
     return mask;
+}
+
+/* What is known of how the node's GPUs are wired, or NULL. */
+static inline const uint32_t *mirror_links(const struct mirror *m, uint32_t node)
+{
+    const uint32_t id = core_class(m->core, m->nodes[node].class_id)->links;
+
+    return id == LINKS_UNKNOWN ? NULL : links_mbps(&m->core->nodes.links, id);
 }
 
 /* The best node for one task, and its GPUs; ROW_NONE if it fits nowhere. */
@@ -181,12 +207,12 @@ static inline uint32_t best_place(const struct mirror *m, const bool *used, uint
 {
     const struct shape *shape = core_shape(m->core, shape_id);
     struct request request = {.shape = shape, .shape_id = shape_id};
-    uint32_t best = ROW_NONE;
+    uint32_t best = ROW_NONE, best_slot = SLOT_FULLEST;
     int64_t best_score = 0;
+    struct node_view v;
 
     for (uint32_t n = 0; n < m->count; n++) {
         const struct mirror_node *node = &m->nodes[n];
-        struct node_view v;
         uint32_t slot = SLOT_FULLEST;
         int64_t score;
 
@@ -200,8 +226,13 @@ static inline uint32_t best_place(const struct mirror *m, const bool *used, uint
             continue;
         best = n;
         best_score = score;
-        *out_mask = gpus_of(&v, shape, &request.need, slot);
+        best_slot = slot;
     }
+    if (best == ROW_NONE)
+        return best;
+    view_of(m, &m->nodes[best], &v);
+    (void)need_on(shape, v.view.class, &request.need);
+    *out_mask = gpus_of(&v, mirror_links(m, best), shape, &request.need, best_slot);
     return best;
 }
 

@@ -3,6 +3,7 @@
  * most part, late, doubled or nonsense now and then. The same seed and core, the same event. */
 #pragma once
 #include "base/rng.h"
+#include "core/link_presets.h"
 #include "unit/core_test.h"
 
 struct play {
@@ -22,6 +23,7 @@ struct play {
     struct group_spec groups[2];
     struct job_layout_spec layouts[2];
     const char *labels[2];
+    uint32_t links[28];
     struct job_after after[2];
     struct listed_task listed[64];
     struct queue_spec queues[12];
@@ -253,6 +255,22 @@ static inline void play_config(struct play *play, struct event *out)
     }
 }
 
+/* Some nodes say how their GPUs are wired: as a known machine, or in one of a few odd ways. */
+static inline const uint32_t *play_links(struct play *play, uint32_t gpus)
+{
+    static const char *const presets[] = {"nvlink-pairs", "v100-dgx1", "pcie-8", "pcie-4"};
+    const struct link_preset *preset = link_preset_find(presets[play_below(play, 4)]);
+    uint32_t odd = play_below(play, 3);
+
+    if (play_below(play, 2) == 0)
+        return NULL;
+    if (gpus > 0 && link_preset_fill(preset, gpus, play->links, NULL) == 0)
+        return play->links;
+    for (uint32_t i = 0; i < 28; i++)
+        play->links[i] = 1000 * (1 + (i * (7 + odd) + i / 5) % 3);
+    return play->links;
+}
+
 static inline void play_node(struct play *play, struct event *out)
 {
     const uint32_t kind = play_below(play, 5);
@@ -270,6 +288,7 @@ static inline void play_node(struct play *play, struct event *out)
                                    .label_count = play_below(play, 3) == 0};
     if (play->whole_gpus)
         out->node.gpu_memory_bytes = 0;
+    out->node.links_mbps = play_links(play, out->node.gpus);
 }
 
 /* Nodes come back more often than they go. */

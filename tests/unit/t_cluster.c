@@ -93,6 +93,77 @@ static void yaml_and_json_describe_nodes(void **state)
     }
 }
 
+/* Three GPUs said in four ways, and what one way costs. */
+static void links_of_a_node_are_said_in_four_ways(void **state)
+{
+    static const char *const texts[] = {
+        "links: [[0, 300000, 15754], [300000, 0, 15754], [15754, 15754, 0]]}\n",
+        "links: \"  GPU0 GPU1 GPU2\\nGPU0 X NV12 SYS\\nGPU1 NV12 X SYS\\nGPU2 SYS SYS X\\n\"}\n",
+    };
+    struct cluster cluster;
+    char text[400];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        snprintf(text, sizeof text,
+                 "nodes:\n  - {name: a, count: 2, gpus: 3, cpus: 1, memory: 1, %s", texts[i]);
+        WORKS(parse("c.yaml", text, &cluster, &err));
+        assert_int_equal(cluster.nodes[1].links_mbps[0], 300000);
+        assert_int_equal(cluster.nodes[1].links_mbps[1], 15754);
+        assert_int_equal(cluster.nodes[1].links_mbps[2], 15754);
+        cluster_done(&cluster);
+    }
+    WORKS(parse("c.json",
+                "{\"nodes\":[{\"name\":\"a\",\"gpus\":8,\"cpus\":1,\"memory\":1,"
+                "\"links\":\"dgx-h100\"},{\"name\":\"b\",\"gpus\":1,\"cpus\":1,\"memory\":1,"
+                "\"links\":\"l4-1\"},{\"name\":\"c\",\"gpus\":2,\"cpus\":1,\"memory\":1}]}",
+                &cluster, &err));
+    assert_int_equal(cluster.nodes[0].links_mbps[27], 450000);
+    assert_null(cluster.nodes[1].links_mbps);
+    assert_null(cluster.nodes[2].links_mbps);
+    cluster_done(&cluster);
+    WORKS(cluster_load("tests/unit/data/links.yaml", &cluster, &err));
+    assert_int_equal(cluster.nodes[0].links_mbps[0], 50000); /* V100, two links */
+    assert_int_equal(cluster.nodes[1].links_mbps[0], 56248); /* A40, four */
+    cluster_done(&cluster);
+}
+
+static void links_that_do_not_fit_are_errors(void **state)
+{
+    static const struct {
+        const char *links, *said;
+    } bad[] = {
+        {"dgx", "'dgx': no such preset, wanted one of dgx-h100, dgx-h200, "},
+        {"dgx-h100", "'dgx-h100' has 8 GPUs, the node has 2"},
+        {"{a: b}", "must be a preset, a file or a list of rows"},
+        {"[[0, 1]]", "must be 2 rows, one a GPU, is 1"},
+        {"[[0, 1], [1]]", "[1]: must be 2 numbers, is 1"},
+        {"[[0, 1], [2, 0]]", "[1][0]: is 2, but the row of GPU 0 says 1"},
+        {"[[5, 1], [1, 0]]", "[0][0]: must be 0, is 5"},
+        {"[[0, 10000001], [1, 0]]", "[0][1]: must be 0 to 10000000, is 10000001"},
+        {"\"GPU0\\nGPU0 Y\"", "its text:2: 'Y' for GPU0 to itself: wanted X"},
+        {"\"GPU0\\nGPU0 X\"", "its text is of 1 GPUs, the node has 2"},
+        {"/etc/passwd", "no file can be named here"},
+    };
+    struct cluster cluster;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct err err = {""};
+        char text[300];
+
+        snprintf(text, sizeof text,
+                 "nodes:\n  - {name: a, gpus: 2, cpus: 1, memory: 1, links: %s}\n", bad[i].links);
+        assert_true(parse("c.yaml", text, &cluster, &err) < 0);
+        if (strncmp(err.text, "c.yaml:2: nodes[0].links", 24) != 0 ||
+            strstr(err.text, bad[i].said) == NULL)
+            fail_msg("%s", err.text);
+    }
+    FAILS_WITH(cluster_load("tests/unit/data/links_nowhere.yaml", &cluster, &err),
+               "tests/unit/data/links_nowhere.yaml:3: nodes[0].links: cannot open "
+               "'tests/unit/data/nowhere.txt': No such file or directory");
+}
+
 static void short_texts_are_clusters(void **state)
 {
     struct cluster cluster;
@@ -150,7 +221,7 @@ static void wrong_fields_are_named(void **state)
           "c.yaml:3: nodes[0].gpus: must be 0 to 64, is -3");
     fails("c.yaml", "nodes:\n  - name: a\n    gpu: 3\n",
           "c.yaml:3: nodes[0].gpu: unknown field, known are name, count, model, gpus, gpu-memory, "
-          "cpus, memory, labels");
+          "cpus, memory, labels, links");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: 1G\n",
           "c.yaml:2: nodes[0]: field 'cpus' is missing");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: lots\n",
@@ -180,6 +251,8 @@ int main(void)
         TEST(the_openb_list_has_its_published_size),
         TEST(the_muri_cluster_is_eight_nodes_of_eight_gpus),
         TEST(yaml_and_json_describe_nodes),
+        TEST(links_of_a_node_are_said_in_four_ways),
+        TEST(links_that_do_not_fit_are_errors),
         TEST(short_texts_are_clusters),
         TEST(wrong_short_texts_are_errors),
         TEST(two_nodes_of_one_name_are_an_error),

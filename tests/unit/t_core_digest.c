@@ -85,6 +85,7 @@ static const struct field core_fields[] = {
     FIELD(core, marks_ahead, IN),
     FIELD(core, fits, OUT),
     FIELD(core, index, OUT),
+    FIELD(core, subsets, OUT),
     FIELD(core, elastic, OUT),
     FIELD(core, shortlists, OUT),
     FIELD(core, shortlist_count, OUT),
@@ -160,24 +161,32 @@ static const struct field gang_fields[] = {
     END,
 };
 
-static const struct field nodes_fields[] = {
-    FIELD(nodes, changes, OUT),
-    FIELD(nodes, classes, LINK),
-    FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),
-    FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT),
-    FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),
-    FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),
-    FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),
-    FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),
-    FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),
+static const struct field links_fields[] = {
+    FIELD(links, rows, LINK),
+    FIELD(links, count, LINK),
+    FIELD(links, cap, OUT),
+    FIELD(links, mbps, LINK),
+    FIELD(links, mbps_count, OUT),
+    FIELD(links, mbps_cap, OUT),
     END,
+};
+
+static const struct field links_row_fields[] = {
+    FIELD(links_row, gpus, IN),
+    FIELD(links_row, first, LINK),
+    END,
+};
+
+static const struct field nodes_fields[] = {
+    FIELD(nodes, links, LINK),          FIELD(nodes, changes, OUT),
+    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),         END,
 };
 
 static const struct field class_fields[] = {
@@ -188,6 +197,7 @@ static const struct field class_fields[] = {
     FIELD(node_class, memory_bytes, IN),
     FIELD(node_class, label_count, IN),
     FIELD(node_class, labels, IN),
+    FIELD(node_class, links, IN),
     END,
 };
 
@@ -526,6 +536,7 @@ static void submit_kept_out(struct bed *bed)
 static void open_core(struct bed *bed)
 {
     static const char *const labels[] = {"zone=a"};
+    static const uint32_t links[21] = {5, 4, 3};
 
     bed_open(bed, &place_salted, &by_queue);
     bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
@@ -536,7 +547,8 @@ static void open_core(struct bed *bed)
                                             .cpu_mcpu = 99999,
                                             .memory_bytes = 100 * GB,
                                             .labels = labels,
-                                            .label_count = 1}});
+                                            .label_count = 1,
+                                            .links_mbps = links}});
     bed_apply(bed,
               &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = {.reservation_depth = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
@@ -592,6 +604,16 @@ static void *row_layout(struct core *core)
 static void *row_gang(struct core *core)
 {
     return &core->shapes.gangs[0];
+}
+
+static void *row_links(struct core *core)
+{
+    return &core->nodes.links;
+}
+
+static void *row_links_row(struct core *core)
+{
+    return &core->nodes.links.rows[0];
 }
 
 static void *row_nodes(struct core *core)
@@ -722,6 +744,8 @@ static const struct table tables[] = {
     {"src/core/shape.h", "group", group_fields, row_group},
     {"src/core/shape.h", "layout", layout_fields, row_layout},
     {"src/core/shape.h", "gang", gang_fields, row_gang},
+    {"src/core/links.h", "links", links_fields, row_links},
+    {"src/core/links.h", "links_row", links_row_fields, row_links_row},
     {"src/core/nodes.h", "nodes", nodes_fields, row_nodes},
     {"src/core/node.h", "node_class", class_fields, row_class},
     {"src/core/nodes.h", "node", node_fields, row_node},
@@ -892,6 +916,7 @@ static void the_rows_in_the_lists_of_the_core_are_in_the_digest(void **state)
     assert_true(digest_after(bed.core, (uint8_t *)&bed.core->unsettled[0]) != before);
     assert_true(digest_after(bed.core, (uint8_t *)&bed.core->claimants[0]) != before);
     assert_true(digest_after(bed.core, (uint8_t *)&bed.core->nodes.class_nodes[0]) != before);
+    assert_true(digest_after(bed.core, (uint8_t *)&bed.core->nodes.links.mbps[20]) != before);
     assert_true(digest_after(bed.core, (uint8_t *)bed.core->names.chunks[0].bytes) != before);
     bed_close(&bed);
 }
@@ -943,6 +968,7 @@ static void what_only_saves_work_changes_neither_digest_nor_decisions(void **sta
             for (uint32_t s = 0; s < b.core->shortlist_count; s++)
                 shortlist_done(&b.core->shortlists[s]);
             fits_done(&b.core->fits);
+            subsets_done(&b.core->subsets);
             victims_done(&b.core->victims);
             core_step(a.core, core_now_us(a.core), &a.out);
             core_step(b.core, core_now_us(b.core), &b.out);

@@ -84,6 +84,32 @@ static void every_event_comes_back_byte_for_byte(void **state)
     }
 }
 
+/* They are there only where they are known. */
+static void links_of_a_node_come_back_byte_for_byte(void **state)
+{
+    static const char line[] =
+        "{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
+        "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
+        "\"links_mbps\":[300000,0,4294967295]}\n";
+    struct arena arena;
+    struct event event;
+    struct text text;
+
+    (void)state;
+    arena_init(&arena);
+    text_init(&text, 10000);
+    WORKS(event_parse("e", 1, line, sizeof line - 2, &arena, &event, &err));
+    assert_int_equal(event.node.links_mbps[0], 300000);
+    assert_true(event.node.links_mbps[2] == UINT32_MAX); /* which the core refuses */
+    event_format(&event, &text);
+    assert_string_equal(text_str(&text), line);
+    WORKS(event_parse("e", 1, lines[EVENT_NODE_UPSERTED], strlen(lines[EVENT_NODE_UPSERTED]) - 1,
+                      &arena, &event, &err));
+    assert_null(event.node.links_mbps);
+    text_done(&text);
+    arena_done(&arena);
+}
+
 static void parsed_events_hold_the_values(void **state)
 {
     struct arena arena;
@@ -139,6 +165,10 @@ static void fails(const char *line, const char *wanted)
 static void wrong_lines_are_named(void **state)
 {
     (void)state;
+    fails("{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
+          "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
+          "\"links_mbps\":[1,2]}",
+          "e.jsonl:12: links_mbps: 2 numbers are not one for each pair of 3 GPUs");
     fails("{\"type\":\"stepped\",\"at_us\":3,\"x\":1}",
           "e.jsonl:12: x: unknown field, known are type, at_us");
     fails("{\"type\":\"stepped\"}", "e.jsonl:12: field 'at_us' is missing");
@@ -205,9 +235,13 @@ static void a_file_of_something_else_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_event_comes_back_byte_for_byte), TEST(parsed_events_hold_the_values),
-        TEST(fields_may_come_in_any_order),         TEST(wrong_lines_are_named),
-        TEST(a_header_comes_back_byte_for_byte),    TEST(a_file_of_something_else_is_told),
+        TEST(every_event_comes_back_byte_for_byte),
+        TEST(links_of_a_node_come_back_byte_for_byte),
+        TEST(parsed_events_hold_the_values),
+        TEST(fields_may_come_in_any_order),
+        TEST(wrong_lines_are_named),
+        TEST(a_header_comes_back_byte_for_byte),
+        TEST(a_file_of_something_else_is_told),
     };
 
     return RUN_TESTS(tests);
