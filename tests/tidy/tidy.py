@@ -21,6 +21,7 @@ MAY_INCLUDE = {
     'policy': {'base', 'core', 'policy'},
     'wire': {'base', 'core', 'wire'},
     'sim': {'base', 'core', 'policy', 'wire', 'sim'},
+    'gpu': {'base', 'gpu'},
     'cli': {'base', 'core', 'policy', 'wire', 'sim', 'cli'},
 }
 PURE = ('core', 'policy')  # no clock, no I/O, no threads, no allocation but base/mem.h
