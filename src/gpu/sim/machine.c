@@ -97,15 +97,18 @@ bool machine_is_used(const struct sim_machine *machine, uint32_t gpu, uint32_t g
     return false;
 }
 
-/* Whether somebody else's process holds the GPU, for the mode in which only one may. The clients of
- * one MPS server count as one. */
+/* Whether somebody else's process holds the GPU, for the mode in which only one may. An MPS server
+ * and its clients count as one. */
 static bool others_use(const struct sim_machine *machine, const struct sim_process *process)
 {
+    const uint32_t by_mps = SIM_MPS | SIM_SERVER;
+
     for (uint32_t i = 0; i < SIM_PROCESSES_MAX; i++) {
         const struct sim_process *other = &machine->processes[i];
 
         if (other->used && other->gpu == process->gpu && other->pid != process->pid &&
-            other->gi_id == process->gi_id && !(other->kinds & process->kinds & SIM_MPS))
+            other->gi_id == process->gi_id &&
+            ((other->kinds & by_mps) == 0 || (process->kinds & by_mps) == 0))
             return true;
     }
     return false;

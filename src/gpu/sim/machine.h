@@ -52,7 +52,8 @@ struct sim_gpu {
     struct sim_gi gis[SIM_GI_IDS]; /* by id */
 };
 
-enum { SIM_COMPUTE = 1, SIM_GRAPHICS = 2, SIM_MPS = 4 };
+/* SIM_MPS is a client of an MPS server; SIM_SERVER, beside SIM_COMPUTE, is the server itself. */
+enum { SIM_COMPUTE = 1, SIM_GRAPHICS = 2, SIM_MPS = 4, SIM_SERVER = 8 };
 
 struct sim_process {
     uint32_t used, pid;
