@@ -39,10 +39,9 @@ static struct reading take_u32(struct asking *asking,
                                nvml_return (*call)(nvml_device device, unsigned *out))
 {
     unsigned value = 0;
+    nvml_return rc = call != NULL ? call(asking->handle, &value) : NVML_FUNCTION_NOT_FOUND;
 
-    if (call == NULL)
-        return reading_absent();
-    return asking_take(asking, call(asking->handle, &value), value);
+    return asking_take(asking, rc, value);
 }
 
 static struct reading take_int(struct asking *asking,
@@ -274,11 +273,10 @@ static struct reading take_percent(struct asking *asking,
                                                        unsigned *period_us))
 {
     unsigned percent = 0, period_us = 0;
+    nvml_return rc =
+        call != NULL ? call(asking->handle, &percent, &period_us) : NVML_FUNCTION_NOT_FOUND;
 
-    if (call == NULL)
-        return reading_absent();
-    return asking_take(asking, call(asking->handle, &percent, &period_us),
-                       percent < 100 ? percent : 100);
+    return asking_take(asking, rc, percent < 100 ? percent : 100);
 }
 
 static struct reading take_clock(struct asking *asking, int type)
