@@ -80,6 +80,10 @@ static _Noreturn void be_server(int ready)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     prctl(PR_SET_NAME, "nvidia-cuda-mps");
     signal(SIGTERM, SIG_DFL);
+    /* A connection that the server holds open would not end when the daemon drops it. */
+    for (int fd = 3; fd < 1024; fd++)
+        if (fd != ready)
+            close(fd);
     hold_devices();
     close(ready);
     for (;;)
