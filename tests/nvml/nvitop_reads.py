@@ -63,7 +63,7 @@ def programs_are_seen_with_memory_and_load():
         assert shown()[0]['processes'] == {str(task.pid): [3 << 30, '40']}
 
 
-def records_of_32_bytes_are_no_trap_for_the_old_lists():
+def programs_beside_each_other_are_told_apart():
     with Machine(SIM, 'l4x1') as m:
         tasks = [m.task('--memory', f'{i}G') for i in (1, 2, 3)]
         wait_for(lambda: m.run('berth-sim-gpu', 'show').count('process') == 3)
@@ -101,6 +101,6 @@ def its_screen_shows_the_devices():
 
 run_tests([
     devices_are_read_with_memory_load_and_power, programs_are_seen_with_memory_and_load,
-    records_of_32_bytes_are_no_trap_for_the_old_lists, mig_devices_are_read_and_have_no_load,
+    programs_beside_each_other_are_told_apart, mig_devices_are_read_and_have_no_load,
     its_screen_shows_the_devices,
 ])

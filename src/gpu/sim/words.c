@@ -63,15 +63,15 @@ const char *words_value(struct words *words, const char *key)
     return NULL;
 }
 
-int words_u32(struct words *words, const char *key, uint32_t *inout, struct err *err)
+int words_u32(struct words *words, const char *key, uint32_t *out, struct err *err)
 {
     const char *value = words_value(words, key);
-    int rc = value != NULL ? scan_u32(value, inout) : 0;
+    int rc = value != NULL ? scan_u32(value, out) : 0;
 
     return rc < 0 ? err_set(err, rc, "%s='%s': not a number", key, value) : 0;
 }
 
-int words_bytes(struct words *words, const char *key, uint64_t *inout, struct err *err)
+int words_bytes(struct words *words, const char *key, uint64_t *out, struct err *err)
 {
     const char *value = words_value(words, key);
     int64_t bytes;
@@ -82,7 +82,7 @@ int words_bytes(struct words *words, const char *key, uint64_t *inout, struct er
     rc = scan_bytes(value, &bytes);
     if (rc < 0)
         return err_set(err, rc, "%s='%s': not a size", key, value);
-    *inout = (uint64_t)bytes;
+    *out = (uint64_t)bytes;
     return 0;
 }
 

@@ -24,9 +24,9 @@ int words_split(struct words *words, const char *line, uint32_t length, struct e
 /* The value of key, or NULL. */
 const char *words_value(struct words *words, const char *key);
 
-/* Leaves *inout as it is where there is no such key; -EINVAL or -ERANGE for a bad value. */
-int words_u32(struct words *words, const char *key, uint32_t *inout, struct err *err);
-int words_bytes(struct words *words, const char *key, uint64_t *inout, struct err *err);
+/* Leaves *out as it is where there is no such key; -EINVAL or -ERANGE for a bad value. */
+int words_u32(struct words *words, const char *key, uint32_t *out, struct err *err);
+int words_bytes(struct words *words, const char *key, uint64_t *out, struct err *err);
 
 /* Plain word number at as a number. -EINVAL if it is missing or none. */
 int words_number(const struct words *words, uint32_t at, const char *what, uint32_t *out,
