@@ -184,16 +184,19 @@ struct device *devices_find(const struct devices *devices, const char *uuid)
 
 struct device *devices_find_handle(const struct devices *devices, nvml_device handle)
 {
+    struct device *found = NULL;
+
+    /* A device that is present goes first: the handle of one that is not may mean another now. */
     for (uint32_t i = 0; i < devices->count; i++)
-        if (handle != NULL && devices->items[i].handle == handle)
-            return &devices->items[i];
-    return NULL;
+        if (handle != NULL && devices->items[i].handle == handle &&
+            (found == NULL || devices->items[i].state == DEVICE_PRESENT))
+            found = &devices->items[i];
+    return found;
 }
 
 void device_lost(struct device *device)
 {
     device->state = DEVICE_LOST;
-    device->handle = NULL;
     device->index = reading_absent();
 }
 

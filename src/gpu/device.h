@@ -52,7 +52,7 @@ void devices_done(struct devices *devices);
  * itself does not answer; nothing has changed then. O(devices) calls. */
 int devices_update(struct devices *devices, const struct nvml *nvml, struct err *err);
 
-/* NULL if there is none. */
+/* NULL if there is none. By handle a lost device is found as well, for what it said before. */
 struct device *devices_find(const struct devices *devices, const char *uuid);
 struct device *devices_find_handle(const struct devices *devices, nvml_device handle);
 

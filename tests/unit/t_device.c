@@ -160,7 +160,7 @@ static void a_gpu_that_is_lost_while_it_is_listed_keeps_its_facts(void **state)
     assert_int_equal(world.devices.count, 8);
     assert_int_equal(gpu(1)->state, DEVICE_LOST);
     assert_string_equal(gpu(1)->name, "NVIDIA H100 80GB HBM3");
-    assert_null(gpu(1)->handle);
+    assert_false(gpu(1)->index.known);
     end();
 }
 

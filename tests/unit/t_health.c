@@ -97,6 +97,23 @@ static void a_gpu_that_falls_off_the_bus_still_says_so(void **state)
     end_watch();
 }
 
+static void an_xid_of_a_gpu_that_was_found_lost_before_is_still_its_own(void **state)
+{
+    struct device_errors errors;
+    struct health_event event;
+
+    (void)state;
+    begin_watch("h100x8");
+    ctl("lose 3");
+    FAILS(device_errors(gpu(3), world.nvml, &errors, &err), -ENODEV, "lost");
+    WORKS(devices_update(&world.devices, world.nvml, &err));
+    assert_int_equal(gpu(3)->state, DEVICE_LOST);
+    assert_int_equal(next(&event), 1);
+    assert_int_equal(event.xid, 79);
+    assert_string_equal(event.uuid, gpu(3)->uuid);
+    end_watch();
+}
+
 static void after_a_restart_one_watches_anew(void **state)
 {
     struct health_event event;
@@ -218,6 +235,7 @@ int main(void)
         TEST(what_happened_before_the_watch_is_not_told),
         TEST(other_events_than_xids_are_passed_over),
         TEST(a_gpu_that_falls_off_the_bus_still_says_so),
+        TEST(an_xid_of_a_gpu_that_was_found_lost_before_is_still_its_own),
         TEST(after_a_restart_one_watches_anew),
         TEST(a_device_without_xid_events_is_left_out),
         TEST(a_driver_without_events_says_so),
