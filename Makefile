@@ -2,9 +2,11 @@
 # Meson and ninja do the work; this is the short front to them. `make help` lists the targets.
 
 BUILD = build
+SEED = 1
+STEPS = 1000000
 BENCHES = bench-fgd bench-steady bench-jct bench-philly bench-queues
 
-.PHONY: all help deps build demo test lint format bench clean $(BENCHES)
+.PHONY: all help deps build demo test soak lint format bench clean $(BENCHES)
 
 all: ## build build/berth (installs nothing)
 	@scripts/deps.sh --check build
@@ -33,6 +35,10 @@ test: ## all tests, with both compilers and with sanitizers
 	@scripts/deps.sh build test
 	@scripts/venv.sh || true
 	@scripts/test.sh
+
+soak: ## a million steps of random worlds; SEED=, STEPS= for others
+	@scripts/deps.sh build test
+	@scripts/soak.sh $(SEED) $(STEPS)
 
 lint: ## format, spelling, shell and sizes
 	@scripts/deps.sh lint

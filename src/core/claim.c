@@ -142,13 +142,18 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
 {
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
+    const struct shape *shape = &core->shapes.shapes[task->shape];
     struct room_taken taken;
+    struct need need;
+    uint64_t gpus;
 
+    (void)need_on(shape, class, &need);
+    gpus = holding_on(shape, class, &need, task->gpu_mask).gpus;
     sum_taken(core, task->node, task->job, &taken);
-    if (row->state == ROW_NONE || (row->lost_mask & task->gpu_mask) != 0 ||
-        taken.mcpu > class->cpu_mcpu || taken.memory_bytes > class->memory_bytes)
+    if (row->state == ROW_NONE || (row->lost_mask & gpus) != 0 || taken.mcpu > class->cpu_mcpu ||
+        taken.memory_bytes > class->memory_bytes)
         return true;
-    for (uint64_t left = task->gpu_mask; left != 0; left &= left - 1) {
+    for (uint64_t left = gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
         if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes)

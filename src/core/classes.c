@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "core/job.h"
 #include "core/jobs.h"
+#include "core/queues.h"
 
 static const struct {
     const char *name;
@@ -80,8 +81,7 @@ static void class_walk(const struct classes *c, struct priority *row, uint32_t n
     tape_i64_in(t, &row->grace_us, 0, TIME_US_MAX, "grace of a class");
     tape_i64_in(t, &row->min_run_us, 0, TIME_US_MAX, "minimum run time of a class");
     tape_bool(t, &row->bounded);
-    for (int r = 0; r < RES_COUNT; r++)
-        tape_i64_in(t, &row->user_limit.of[r], 0, AMOUNT_NONE, "limit of users of a class");
+    bounds_walk(&row->user_limit, "limit of users of a class", t);
     tape_u32(t, &row->user_first);
     tape_u32(t, &row->user_count);
     if (tape_loads(t) && !t->failed &&

@@ -135,6 +135,7 @@ void core_free(struct core *core)
     mem_free(core->entitle.children);
     mem_free(core->entitle.parents);
     mem_free(core->entitle.scratch);
+    mem_free(core->entitle.wanted);
     trial_done(&core->trial);
     victims_done(&core->victims);
     index_done(&core->index);

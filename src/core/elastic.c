@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "base/tape.h"
 #include "core/impl.h"
 #include "core/life.h"
 
@@ -72,6 +73,46 @@ void elastic_update(struct core *core, uint32_t job)
     e->growing[row->growing_at] = e->growing[--e->count];
     core->jobs.rows[e->growing[row->growing_at].job].growing_at = row->growing_at;
     row->growing_at = ROW_NONE;
+}
+
+/* The list is in no order, so for a digest those who were refused are added up. */
+static void refused_digest(const struct core *core, struct tape *t)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < core->elastic.count; i++) {
+        uint64_t id = core->jobs.rows[core->elastic.growing[i].job].id;
+        struct tape one;
+
+        if (core->elastic.growing[i].refused_at != core->index.gains)
+            continue;
+        tape_digest_init(&one);
+        tape_u64(&one, &id);
+        sum += tape_digest(&one);
+    }
+    tape_u64(t, &sum);
+}
+
+void elastic_walk(struct core *core, struct tape *t)
+{
+    struct elastic *e = &core->elastic;
+
+    if (tape_digests(t)) {
+        if (e->count > 0)
+            refused_digest(core, t);
+        return;
+    }
+    for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++) {
+        const uint32_t at = core->jobs.rows[job].growing_at;
+        bool refused;
+
+        if (core->jobs.rows[job].state == JOB_FREE || at == ROW_NONE)
+            continue;
+        refused = e->growing[at].refused_at == core->index.gains;
+        tape_bool(t, &refused);
+        if (tape_loads(t) && refused)
+            e->growing[at].refused_at = core->index.gains;
+    }
 }
 
 /* ---- shrinking ---- */

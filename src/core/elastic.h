@@ -19,6 +19,7 @@
 #include "core/job.h"
 
 struct core;
+struct tape;
 
 /* A job that could grow: it is RUNNING, has absent tasks, and none that is done. */
 struct growing {
@@ -35,6 +36,10 @@ struct elastic {
 void elastic_init(struct elastic *e);
 void elastic_done(struct elastic *e);
 void elastic_copy(struct elastic *dst, const struct elastic *src); /* dst is not initialised */
+
+/* Which jobs were refused since something became free. The list itself follows from the jobs, and
+ * is there when this is loaded. */
+void elastic_walk(struct core *core, struct tape *t);
 
 /* So few of its tasks it may run with, as laid out now. */
 uint32_t job_tasks_min(const struct core *core, const struct job *job);

@@ -48,11 +48,6 @@ static bool refuse(struct core *core, struct bucket *bucket, const struct refusa
     return false;
 }
 
-static uint32_t tasks_min(const struct core *core, uint32_t gang, uint32_t layout)
-{
-    return core->shapes.layouts[core->shapes.gangs[gang].first_layout + layout].tasks_min;
-}
-
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -61,6 +56,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     struct gang_note *note = &core->pending.gangs[row->gang];
     const uint32_t mark = trial_mark(&core->trial);
     struct refusal refusal;
+    enum placing placing;
     enum reason reason;
     uint32_t layout;
 
@@ -69,17 +65,14 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     if (!queues_admit(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &core->capacity,
                       HELD_NOW, &refusal))
         return refuse(core, bucket, &refusal);
-    if (note->refused_at != core->index.gains &&
-        place_gang(core, row->gang, UINT32_MAX, &layout, &reason)) {
-        if (place_within_bounds(core, job, mark, tasks_min(core, row->gang, layout), HELD_NOW,
-                                &refusal)) {
+    if (note->refused_at != core->index.gains) {
+        placing = place_job(core, job, HELD_NOW, &layout, &reason, &refusal);
+        if (placing == PLACE_DONE) {
             job_start(core, job, layout, mark, out);
             return true;
         }
-        trial_undo(core, mark);
-        return refuse(core, bucket, &refusal);
-    }
-    if (note->refused_at != core->index.gains) {
+        if (placing == PLACE_BEYOND)
+            return refuse(core, bucket, &refusal);
         note->refused_at = core->index.gains;
         note->reason =
             reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
@@ -136,6 +129,7 @@ struct turns {
 
 static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
+    (void)entitle_again(core);
     if (!rights_some(core, job))
         return false;
     if (!turns->victims_known)
@@ -167,18 +161,19 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
 }
 
 /* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
- * before: so all have a turn again, until nobody makes way. */
+ * before; and when somebody has started, others may be entitled to more. So all have a turn again,
+ * until nothing of that happens. */
 void step_fill(struct core *core, struct decisions *out)
 {
-    struct turns turns = {.made_way = true};
+    struct turns turns;
     uint32_t bucket;
 
     start_claimants(core, out);
-    while (turns.made_way) {
+    do {
         turns = (struct turns){false, false};
         contest_open(core, takes_part);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-    }
+    } while (entitle_again(core) || turns.made_way);
     trial_commit(core);
 }

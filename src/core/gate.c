@@ -233,6 +233,15 @@ static void array_out(struct core *core, uint32_t row)
     gate_try(core, next);
 }
 
+/* It is in no more, but it is still of its array. */
+static void array_let_go(struct core *core, uint32_t job)
+{
+    if (!core->jobs.rows[job].let_in)
+        return;
+    core->jobs.rows[job].let_in = false;
+    array_out(core, core->jobs.rows[job].array);
+}
+
 static void array_leave(struct core *core, uint32_t job)
 {
     struct gate *g = &core->gate;
@@ -242,10 +251,7 @@ static void array_leave(struct core *core, uint32_t job)
         return;
     if (core->jobs.rows[job].lined_up)
         line_leave(core, job);
-    if (core->jobs.rows[job].let_in) {
-        core->jobs.rows[job].let_in = false;
-        array_out(core, row);
-    }
+    array_let_go(core, job);
     core->jobs.rows[job].array = ROW_NONE;
     if (--g->arrays[row].jobs > 0)
         return;
@@ -270,6 +276,7 @@ void gate_try(struct core *core, uint32_t job)
     check(row->state == JOB_PENDING && !row->queued && !row->lined_up);
     if (row->held) {
         keep_out(core, job, REASON_HELD);
+        array_let_go(core, job);
     } else if (row->after_left > 0 || row->in_vain) {
         keep_out(core, job, REASON_AFTER);
     } else if (array != NULL && !row->let_in && array->in >= array->limit) {
@@ -293,10 +300,8 @@ void gate_take_out(struct core *core, uint32_t job, bool leave)
         job_dequeue(core, job);
     if (row->lined_up)
         line_leave(core, job);
-    if (leave && row->let_in) {
-        row->let_in = false;
-        array_out(core, row->array);
-    }
+    if (leave)
+        array_let_go(core, job);
 }
 
 void gate_ended(struct core *core, uint32_t job, bool well)

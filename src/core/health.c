@@ -59,6 +59,16 @@ static void node_heard(struct core *core, uint32_t node)
     node_gains(core, node);
 }
 
+void node_is_clean(struct core *core, uint32_t node)
+{
+    struct node *row = &core->nodes.rows[node];
+
+    if (!row->unlisted || row->silent)
+        return;
+    row->unlisted = false;
+    node_gains(core, node);
+}
+
 static void node_drained(struct core *core, uint32_t node)
 {
     core->nodes.rows[node].drained = true;
@@ -124,7 +134,7 @@ static void tell_lost(struct core *core, uint32_t job, uint32_t index, struct de
  * earlier run is to end. */
 static void node_lost(struct core *core, uint32_t node, struct decisions *out)
 {
-    core->nodes.rows[node].lost = true;
+    core->nodes.rows[node].lost = core->nodes.rows[node].unlisted = true;
     while (core->nodes.rows[node].first_task != ROW_NONE) {
         const uint32_t task = core->nodes.rows[node].first_task;
         const uint32_t job = core->jobs.tasks[task].job;

@@ -161,11 +161,12 @@ struct task {
                         * heard of an earlier one is of no account */
     uint64_t gpu_mask; /* bit i: GPU i of the node; 0 if it holds nothing */
     bool started;
-    bool left;       /* it holds nothing: it has gone, or was not started yet */
-    bool absent;     /* it has left, and may be started again */
-    bool shrinking;  /* it was told to stop while the job goes on */
-    bool claimed;    /* not running: room kept for a waiting job, see claim.h */
-    bool leaving;    /* it was told to stop, alone or with the job */
-    uint32_t missed; /* listings of its node that did not have it, since one that had */
+    bool left;         /* it holds nothing: it has gone, or was not started yet */
+    bool absent;       /* it has left, and may be started again */
+    bool shrinking;    /* it was told to stop while the job goes on */
+    bool claimed;      /* not running: room kept for a waiting job, see claim.h */
+    bool leaving;      /* it was told to stop, alone or with the job */
+    uint32_t missed;   /* listings of its node that did not have it, since one that had */
+    int64_t missed_us; /* when the last of these was heard, 0 = missed is 0 */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

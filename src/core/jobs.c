@@ -134,6 +134,7 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     tape_bool(t, &task->claimed);
     tape_bool(t, &task->leaving);
     tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
+    tape_i64_in(t, &task->missed_us, 0, JOB_TIME_MAX, "when a task was missed");
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,

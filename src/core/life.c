@@ -300,6 +300,7 @@ void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
         return;
     task->started = true;
     task->missed = 0;
+    task->missed_us = 0;
     core->jobs.rows[job].tasks_started++;
     job_try_running(core, job);
 }
@@ -500,6 +501,7 @@ static void give_back(struct core *core, struct task *task)
     task->left = true;
     task->leaving = false;
     task->missed = 0;
+    task->missed_us = 0;
     task->node = ROW_NONE;
     task->gpu_mask = 0;
 }

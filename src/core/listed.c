@@ -10,16 +10,24 @@
 
 #include "base/err.h"
 #include "core/facts.h"
+#include "core/health.h"
 #include "core/impl.h"
 #include "core/life.h"
 
-/* So far nobody has seen them. Claims are plans, of which a node knows nothing. */
+/* So far nobody has seen them. Claims are plans, of which a node knows nothing. What is on its way
+ * is missed once at one time, for the same listing may be heard twice. */
 static void expect_all(struct core *core, uint32_t node)
 {
-    uint32_t task = core->nodes.rows[node].first_task;
+    uint32_t at = core->nodes.rows[node].first_task;
 
-    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next)
-        core->jobs.tasks[task].missed += !core->jobs.tasks[task].claimed;
+    for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next) {
+        struct task *task = &core->jobs.tasks[at];
+
+        if (task->claimed || (task->missed > 0 && task->missed_us == core->now_us))
+            continue;
+        task->missed++;
+        task->missed_us = core->now_us;
+    }
 }
 
 /* The task of ours that is listed; ROW_NONE if it is not ours, of an earlier run, or elsewhere. */
@@ -39,20 +47,21 @@ static uint32_t find_listed(const struct core *core, uint32_t node,
                : row->task_first + listed->task;
 }
 
-static void see(struct core *core, uint32_t node, const struct listed_task *listed)
+/* False if it is a stray. */
+static bool see(struct core *core, uint32_t node, const struct listed_task *listed)
 {
     const uint32_t at = find_listed(core, node, listed);
     struct task *task = at != ROW_NONE ? &core->jobs.tasks[at] : NULL;
 
-    if (task == NULL) {
-        core->drift.stray++;
-        return;
-    }
+    if (task == NULL)
+        return false;
     task->missed = 0;
-    if (task->started)
-        return;
-    core->drift.started++;
-    job_task_started(core, task->job, listed->task);
+    task->missed_us = 0;
+    if (!task->started) {
+        core->drift.started++;
+        job_task_started(core, task->job, listed->task);
+    }
+    return true;
 }
 
 /* It has gone and nobody said so. What was told to stop has stopped; else it was lost. */
@@ -89,16 +98,30 @@ static void give_up_missing(struct core *core, uint32_t node)
     }
 }
 
+/* A stray that was there the last time is counted already. */
+static void note_strays(struct core *core, uint32_t node, uint32_t strays)
+{
+    struct node *row = &core->nodes.rows[node];
+
+    if (strays > row->strays)
+        core->drift.stray += strays - row->strays;
+    row->strays = strays;
+    if (strays == 0)
+        node_is_clean(core, node);
+}
+
 int fact_node_listed(struct core *core, const struct event *event, struct err *err)
 {
     uint32_t node;
+    uint32_t strays = 0;
     const int rc = node_find(core, event->listed.node, &node, err);
 
     if (rc < 0)
         return rc;
     expect_all(core, node);
     for (uint32_t i = 0; i < event->listed.count; i++)
-        see(core, node, &event->listed.tasks[i]);
+        strays += !see(core, node, &event->listed.tasks[i]);
     give_up_missing(core, node);
+    note_strays(core, node, strays);
     return 0;
 }

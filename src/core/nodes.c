@@ -246,13 +246,15 @@ static void health_walk(struct node *row, struct tape *t)
     tape_bool(t, &row->drained);
     tape_bool(t, &row->silent);
     tape_bool(t, &row->lost);
+    tape_bool(t, &row->unlisted);
+    tape_u32(t, &row->strays);
     tape_i64_in(t, &row->silent_since_us, 0, TIME_US_MAX, "since when a node is silent");
     tape_i64_in(t, &row->flaps_until_us, 0, TIME_US_MAX * 2, "until when a node is to be calm");
     for (uint32_t i = 0; i < FLAP_SILENCES - 1; i++)
         tape_i64_in(t, &row->silences_until_us[i], 0, TIME_US_MAX * 2, "silences of a node");
-    if (tape_loads(t) &&
-        ((row->quarantined_mask & ~row->lost_mask) != 0 || (row->lost && !row->silent) ||
-         (!row->silent && row->silent_since_us != 0)))
+    if (tape_loads(t) && ((row->quarantined_mask & ~row->lost_mask) != 0 ||
+                          (row->lost && (!row->silent || !row->unlisted)) ||
+                          (!row->silent && row->silent_since_us != 0)))
         tape_fail(t, "health of a node: says two things");
 }
 

@@ -34,8 +34,10 @@ struct node {
     uint64_t quarantined_mask; /* and which of these because nothing started there */
     bool drained;              /* by an admin */
     bool silent, lost;         /* it is not heard; and that for so long that its tasks are lost */
-    int64_t silent_since_us;   /* 0 unless silent */
-    int64_t flaps_until_us;    /* it was silent too often: no new work until then; 0 = it was not */
+    bool unlisted;   /* it was lost, and has not shown since that nothing of then is there */
+    uint32_t strays; /* in its last listing */
+    int64_t silent_since_us; /* 0 unless silent */
+    int64_t flaps_until_us;  /* it was silent too often: no new work until then; 0 = it was not */
     int64_t silences_until_us[FLAP_SILENCES - 1]; /* till when its last silences count */
     uint32_t stuck; /* tasks on it that should be long gone, see overdue.h */
     bool deficit;   /* a report from outside made more held than there is, at some time */
@@ -81,8 +83,8 @@ static inline const struct node_class *nodes_class_of(const struct nodes *n, uin
 /* May new work be placed on it? */
 static inline bool node_takes_work(const struct node *node)
 {
-    return node->in_use && !node->drained && !node->silent && node->flaps_until_us == 0 &&
-           node->stuck == 0;
+    return node->in_use && !node->drained && !node->silent && !node->unlisted &&
+           node->flaps_until_us == 0 && node->stuck == 0;
 }
 
 /* One more (sign 1) or one less (-1) task of this kind; and which kinds there are, as a mask. */

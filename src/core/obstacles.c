@@ -91,8 +91,8 @@ static bool class_will_do(struct core *core, struct obstacles *o, const struct n
 
 static uint32_t out_bit(uint32_t out)
 {
-    static const uint32_t bits[] = {NODE_OUT_DRAINED, NODE_OUT_LOST, NODE_OUT_SILENT,
-                                    NODE_OUT_FLAPPING, NODE_OUT_STUCK};
+    static const uint32_t bits[] = {NODE_OUT_DRAINED,  NODE_OUT_LOST,     NODE_OUT_SILENT,
+                                    NODE_OUT_UNLISTED, NODE_OUT_FLAPPING, NODE_OUT_STUCK};
 
     for (size_t i = 0; i < sizeof bits / sizeof bits[0]; i++)
         if (out & bits[i])

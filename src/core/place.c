@@ -317,6 +317,34 @@ bool place_within_bounds(struct core *core, uint32_t job, uint32_t mark, uint32_
     return true;
 }
 
+enum placing place_job(struct core *core, uint32_t job, enum held held, uint32_t *out_layout,
+                       enum reason *out_reason, struct refusal *out_refusal)
+{
+    const struct gang *g = &core->shapes.gangs[core->jobs.rows[job].gang];
+    const uint32_t mark = trial_mark(&core->trial);
+    enum placing placing = PLACE_NO_ROOM;
+
+    *out_reason = REASON_ROOM;
+    for (uint32_t i = 0; i < g->layout_count; i++) {
+        const struct layout *layout = &core->shapes.layouts[g->first_layout + i];
+        struct refusal refusal;
+        enum reason why;
+
+        if (!place_layout(core, layout, &why)) {
+            *out_reason = why == REASON_GANG ? why : *out_reason;
+            continue;
+        }
+        *out_layout = i;
+        if (place_within_bounds(core, job, mark, layout->tasks_min, held, &refusal))
+            return PLACE_DONE;
+        trial_undo(core, mark);
+        if (placing == PLACE_NO_ROOM)
+            *out_refusal = refusal;
+        placing = PLACE_BEYOND;
+    }
+    return placing;
+}
+
 /* How many such tasks a node of this class holds while it is empty. */
 static uint64_t tasks_on_empty(const struct shape *shape, const struct node_class *class,
                                const struct need *need, bool apart)

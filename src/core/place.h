@@ -42,3 +42,10 @@ bool place_never(struct core *core, uint32_t gang);
 /* The first of the gang's layouts before `layout_end` that fits (see place_layout). */
 bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,
                 enum reason *out_reason);
+
+/* The same with bounds: the first layout that fits and that the queues of the job let it hold, if
+ * it is one of several tasks that may be fewer as far as they do. PLACE_BEYOND: some would fit, but
+ * *out_refusal is in the way; that of the first of them. */
+enum placing { PLACE_DONE, PLACE_BEYOND, PLACE_NO_ROOM };
+enum placing place_job(struct core *core, uint32_t job, enum held held, uint32_t *out_layout,
+                       enum reason *out_reason, struct refusal *out_refusal);

@@ -196,6 +196,23 @@ static bool all_can_stay(const struct plan *p, uint32_t leaver)
     return true;
 }
 
+/* The places may hold more than is asked: more tasks, or other memory for a share. */
+static bool places_are_admitted(const struct plan *p)
+{
+    const struct core *core = p->core;
+    struct amounts sum = {{0}};
+    struct refusal refusal;
+
+    for (uint32_t i = 0; core->queues.books && i < p->place_count; i++) {
+        const struct amounts amounts = task_amounts(
+            core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return queues_admit(&core->queues, &core->jobs.rows[p->job].at, &sum, &core->capacity,
+                        HELD_IN_FUTURE, &refusal);
+}
+
 bool plan_put_back(struct plan *p, uint32_t leaver)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
@@ -203,7 +220,7 @@ bool plan_put_back(struct plan *p, uint32_t leaver)
 
     if (all_can_stay(p, leaver)) {
         plan_untake(p, leaver);
-        if (plan_admits(p, &queue))
+        if (plan_admits(p, &queue) && places_are_admitted(p))
             return true;
         plan_retake(p, leaver);
     }
@@ -230,4 +247,40 @@ bool plan_admits(const struct plan *p, uint32_t *out_queue)
         return true;
     *out_queue = refusal.bound == BOUND_LEND ? QUEUE_ROOT : refusal.queue;
     return false;
+}
+
+static struct amounts places_hold(const struct plan *p)
+{
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = 0; i < p->place_count; i++) {
+        const struct task task = {.node = p->places[i].node, .shape = p->places[i].shape};
+        const struct amounts amounts = task_amounts(p->core, &task);
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return sum;
+}
+
+bool plan_is_entitled(const struct plan *p)
+{
+    const struct queues *q = &p->core->queues;
+    const struct job *row = &p->core->jobs.rows[p->job];
+    const struct amounts *asks = &p->core->shapes.gangs[row->gang].asks;
+    const struct amounts holds = places_hold(p);
+    uint32_t own, other, seen = QUEUE_NONE;
+
+    if (!q->books || amounts_within(&holds, asks))
+        return true;
+    for (uint32_t j = 0; j < p->job_count; j++) {
+        if (p->jobs[j].taken == 0)
+            continue;
+        queues_diverge(q, row->at.leaf, p->core->jobs.rows[p->jobs[j].job].at.leaf, &own, &other);
+        if (own == other || own == seen || !queue_is_entitled(&q->rows[own], asks))
+            continue; /* it takes as of its own queue, or from who is above in any case */
+        if (!entitled_to_hold(p->core, &row->at, own, asks, &holds))
+            return false;
+        seen = own;
+    }
+    return true;
 }

@@ -69,10 +69,17 @@ void plan_untake(struct plan *p, uint32_t leaver);
 void plan_retake(struct plan *p, uint32_t leaver);
 /* Put it back where it was, if there is room and the waiting job may still hold what it asks. */
 bool plan_put_back(struct plan *p, uint32_t leaver);
+/* Once the gang has its places: put back all that could stay nevertheless, best first. */
+void plan_put_back_unneeded(struct plan *p);
 
 /* May the waiting job hold what it asks, by the bounds of its queues, once the chosen have left?
  * *out_queue: whose bound it is if not. */
 bool plan_admits(const struct plan *p, uint32_t *out_queue);
+
+/* Are its queues entitled to what it will hold at its places, where they were to what it asks for
+ * at least? Otherwise it would have to give way to those that it takes from. O(chosen * queues), or
+ * O(tasks) where it holds what it asks for. */
+bool plan_is_entitled(const struct plan *p);
 
 /* The trial is undone; the books forget the chosen too, which stay chosen. */
 void plan_unbook(struct plan *p);

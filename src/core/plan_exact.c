@@ -64,41 +64,31 @@ static struct set *list_sets(const struct plan *p, uint32_t *out_count)
     return sets;
 }
 
-/* What the trial's log took from `mark` on, as far as the queues of the job may hold it. */
-static bool note(struct plan *p, uint32_t mark, uint32_t layout)
+/* Places for the waiting job, as far as its queues may hold it. */
+static bool place(struct plan *p)
 {
-    struct core *core = p->core;
-    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[p->job].gang];
+    const uint32_t mark = trial_mark(&p->core->trial);
     struct refusal refusal;
+    enum reason reason;
 
-    p->layout = layout;
     p->place_count = 0;
-    if (!place_within_bounds(core, p->job, mark,
-                             core->shapes.layouts[gang->first_layout + layout].tasks_min,
-                             HELD_IN_FUTURE, &refusal))
+    if (place_job(p->core, p->job, HELD_IN_FUTURE, &p->layout, &reason, &refusal) != PLACE_DONE)
         return false;
-    for (uint32_t i = mark; i < core->trial.count; i++)
-        vec_push(p->places, p->place_count, p->place_cap, core->trial.log[i]);
-    return true;
+    for (uint32_t i = mark; i < p->core->trial.count; i++)
+        vec_push(p->places, p->place_count, p->place_cap, p->core->trial.log[i]);
+    return plan_is_entitled(p);
 }
 
 /* Is the gang placed once these have left? Otherwise all is as before. */
 static bool try_set(struct plan *p, uint32_t members)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
+    uint32_t queue;
     bool done = true;
 
     for (uint32_t v = 0; done && members >> v != 0; v++)
         done = !(members >> v & 1) || plan_take(p, v);
-    if (done) {
-        const uint32_t places = trial_mark(&p->core->trial);
-        uint32_t layout, queue;
-        enum reason reason;
-
-        done = plan_admits(p, &queue) &&
-               place_gang(p->core, p->core->jobs.rows[p->job].gang, UINT32_MAX, &layout, &reason) &&
-               note(p, places, layout);
-    }
+    done = done && plan_admits(p, &queue) && place(p);
     if (done)
         return true;
     for (uint32_t v = 0; v < p->count; v++)
@@ -148,6 +138,8 @@ bool plan_exact(struct plan *p)
     sets = list_sets(p, &count);
     for (uint32_t i = 0; i < count && !done; i++)
         done = try_set(p, sets[i].members);
+    if (done)
+        plan_put_back_unneeded(p); /* without them the gang would have gone elsewhere, perhaps */
     mem_free(sets);
     return done;
 }

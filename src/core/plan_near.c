@@ -3,7 +3,8 @@
  *
  * For each task of the gang that has no room: on every node, take running tasks off in the order
  * worst job first until the task would fit, and choose the node where the jobs taken cost least.
- * Then each chosen job that could stay after all, best job first, is put back. */
+ * Then each chosen job that could stay after all, best job first, is put back; and at last each
+ * without which the gang finds other places, unless that is too much work. */
 #include "base/mem.h"
 #include "core/fit.h"
 #include "core/impl.h"
@@ -27,6 +28,7 @@ struct near {
         uint32_t task, leaver, next;
     } * items;
     uint32_t item_count, item_cap;
+    bool settled; /* nobody more is taken off */
 };
 
 /* What a node asks for. */
@@ -321,7 +323,7 @@ static bool make_way(struct plan *p)
     return true;
 }
 
-static void put_back_unneeded(struct plan *p)
+void plan_put_back_unneeded(struct plan *p)
 {
     for (uint32_t j = p->job_count; j-- > 0;)
         if (p->jobs[j].taken > 0)
@@ -352,7 +354,7 @@ static bool place_in_room(struct near *n, const struct layout *layout, uint32_t 
         hide_nodes(n->plan);
     if (place_next(n->plan, shape_id, slot))
         return true;
-    if (!make_room(n, shape_id))
+    if (n->settled || !make_room(n, shape_id))
         return false;
     if (layout->apart)
         hide_nodes(n->plan); /* booking has shown them again */
@@ -390,6 +392,100 @@ static bool places_are_admitted(const struct plan *p)
                         HELD_IN_FUTURE, &refusal);
 }
 
+/* ---- who is not needed, were the gang placed otherwise ---- */
+
+#define REFINE_MAX 2048u /* tasks placed at most: the gang once for each who leaves */
+
+static void give_chosen(const struct plan *p)
+{
+    for (uint32_t v = 0; v < p->count; v++) {
+        const struct job *row = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job];
+
+        for (uint32_t i = 0; p->leavers[v].chosen && i < row->task_count; i++) {
+            const struct task *task = job_task(p->core, row, i);
+
+            if (!task->left && (p->leavers[v].task == ROW_NONE || p->leavers[v].task == i))
+                trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
+        }
+    }
+}
+
+static void take_places(struct plan *p, const struct trial_item *places, uint32_t count)
+{
+    p->place_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        trial_take(p->core, places[i].node, places[i].shape, places[i].gpu_mask, places[i].slot);
+        vec_push(p->places, p->place_count, p->place_cap, places[i]);
+    }
+}
+
+/* These leavers go back, if the others are enough; mark: of the trial before anybody left. */
+static bool do_without(struct near *n, const struct layout *layout, uint32_t mark, uint32_t first,
+                       uint32_t end)
+{
+    struct plan *p = n->plan;
+    const uint32_t count = p->place_count;
+    struct trial_item *places = mem_copy(p->places, count, sizeof *places);
+    uint32_t queue;
+    bool done;
+
+    for (uint32_t v = first; v < end; v++)
+        plan_untake(p, v);
+    trial_undo(p->core, mark);
+    give_chosen(p);
+    p->place_count = 0;
+    done = plan_admits(p, &queue) && place_all(n, layout) && places_are_admitted(p) &&
+           plan_is_entitled(p);
+    if (!done) {
+        trial_undo(p->core, mark);
+        for (uint32_t v = first; v < end; v++)
+            plan_retake(p, v);
+        give_chosen(p);
+        take_places(p, places, count);
+    }
+    mem_free(places);
+    return done;
+}
+
+/* The rights over others may hang on what leaves beside the waiting job. */
+static bool is_beside(const struct plan *p, const struct leaving_job *job)
+{
+    const struct jobs *jobs = &p->core->jobs;
+    uint32_t own, other;
+
+    queues_diverge(&p->core->queues, jobs->rows[p->job].at.leaf, jobs->rows[job->job].at.leaf, &own,
+                   &other);
+    return p->core->queues.books && own == other;
+}
+
+/* Jobs that leave whole, and single tasks of those that go on; best first. */
+static void refine(struct near *n, const struct layout *layout, uint32_t mark)
+{
+    struct plan *p = n->plan;
+    uint32_t chosen = 0;
+
+    for (uint32_t v = 0; v < p->count; v++)
+        chosen += p->leavers[v].chosen;
+    if ((uint64_t)chosen * p->place_count > REFINE_MAX)
+        return;
+    n->settled = true;
+    for (uint32_t j = p->job_count; j-- > 0;) {
+        const struct leaving_job *job = &p->jobs[j];
+        const uint32_t end = job->first + job->count;
+
+        if (job->taken == 0 || is_beside(p, job))
+            continue;
+        if (job->taken > job->spare) {
+            (void)do_without(n, layout, mark, job->first, end);
+            continue;
+        }
+        for (uint32_t v = job->first; v < end; v++)
+            if (p->leavers[v].chosen)
+                (void)do_without(n, layout, mark, v, v + 1);
+    }
+    n->settled = false;
+}
+
 static bool try_layout(struct near *n, uint32_t layout)
 {
     struct plan *p = n->plan;
@@ -402,8 +498,9 @@ static bool try_layout(struct near *n, uint32_t layout)
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        places_are_admitted(p)) {
-        put_back_unneeded(p);
+        places_are_admitted(p) && plan_is_entitled(p)) {
+        plan_put_back_unneeded(p);
+        refine(n, &core->shapes.layouts[gang->first_layout + layout], mark);
         return true;
     }
     for (uint32_t v = 0; v < p->count; v++)

@@ -62,8 +62,10 @@ static uint32_t row_add(struct queues *q, const struct queue *queue)
 {
     vec_reserve(q->rows, q->cap, q->count + 1);
     q->rows[q->count] = *queue;
-    if (queue->parent != QUEUE_NONE)
+    if (queue->parent != QUEUE_NONE) {
         q->rows[queue->parent].children++;
+        q->rows[queue->parent].child_guaranteed |= queue->guaranteed;
+    }
     return q->count++;
 }
 
@@ -182,6 +184,7 @@ void queues_book(struct queues *q, const struct standing *at, enum queue_book bo
 {
     if (!q->books)
         return;
+    q->changes += book != BOOK_LEAVING;
     for_each_row(q, at, i)
     {
         struct queue *row = &q->rows[i];
@@ -344,10 +347,19 @@ void queues_diverge(const struct queues *q, uint32_t a, uint32_t b, uint32_t *ou
 
 /* ---- the walk ---- */
 
-static void amounts_walk(struct amounts *a, const char *what, struct tape *t)
+void bounds_walk(struct amounts *a, const char *what, struct tape *t)
+{
+    for (int r = 0; r < RES_COUNT; r++) {
+        tape_i64_in(t, &a->of[r], 0, AMOUNT_NONE, what);
+        if (tape_loads(t) && !t->failed && a->of[r] > AMOUNT_SUM_MAX && a->of[r] != AMOUNT_NONE)
+            tape_fail(t, "%s: is more than can be counted", what);
+    }
+}
+
+static void past_walk(struct amounts *a, struct tape *t)
 {
     for (int r = 0; r < RES_COUNT; r++)
-        tape_i64_in(t, &a->of[r], 0, AMOUNT_NONE, what);
+        tape_i64_in(t, &a->of[r], 0, AMOUNT_SUM_MAX, "past use of a queue");
 }
 
 static void queue_walk(struct queue *row, uint32_t names, uint32_t orderers, struct tape *t)
@@ -360,15 +372,15 @@ static void queue_walk(struct queue *row, uint32_t names, uint32_t orderers, str
     tape_row(t, &row->orderer, row->kind == QUEUE_OF_CLASS ? CLASSES_MAX : orderers,
              "order of a queue");
     tape_max(t, &row->weight, QUEUE_WEIGHT_MAX, "weight of a queue");
-    amounts_walk(&row->guarantee, "guarantee of a queue", t);
-    amounts_walk(&row->limit, "limit of a queue", t);
-    amounts_walk(&row->borrow, "borrowing limit of a queue", t);
-    amounts_walk(&row->lend, "lending limit of a queue", t);
-    amounts_walk(&row->user_limit, "limit of users of a queue", t);
+    bounds_walk(&row->guarantee, "guarantee of a queue", t);
+    bounds_walk(&row->limit, "limit of a queue", t);
+    bounds_walk(&row->borrow, "borrowing limit of a queue", t);
+    bounds_walk(&row->lend, "lending limit of a queue", t);
+    bounds_walk(&row->user_limit, "limit of users of a queue", t);
     tape_u32(t, &row->user_jobs_max);
     tape_u32(t, &row->user_first);
     tape_u32(t, &row->user_count);
-    amounts_walk(&row->past, "past use of a queue", t);
+    past_walk(&row->past, t);
     tape_i64_in(t, &row->past_us, 0, JOB_TIME_MAX, "when that was");
 }
 
@@ -387,11 +399,13 @@ static void queue_loaded(struct queues *q, uint32_t row, struct tape *t)
         tape_fail(t, "queue row %u: is out of place", row);
         return;
     }
-    if (in_tree)
-        q->rows[queue->parent].children++;
     for (int r = 0; r < RES_COUNT; r++) {
         q->lend_bounded = q->lend_bounded || queue->lend.of[r] != AMOUNT_NONE;
         queue->guaranteed = queue->guaranteed || queue->guarantee.of[r] != AMOUNT_NONE;
+    }
+    if (in_tree) {
+        q->rows[queue->parent].children++;
+        q->rows[queue->parent].child_guaranteed |= queue->guaranteed;
     }
     if (row == QUEUE_ROOT)
         return;

@@ -33,12 +33,13 @@ enum queue_kind {
 
 struct queue {
     enum queue_kind kind;
-    bool fair;        /* its children go by share; otherwise their jobs by their keys */
-    bool by_user;     /* a configured leaf: its jobs stand in rows of their users */
-    bool guaranteed;  /* its guarantee names a resource */
-    uint32_t name;    /* name id: of the queue, or of the user; of "" for the root */
-    uint32_t parent;  /* QUEUE_NONE for the root */
-    uint32_t orderer; /* row of core.orderers: the order of the jobs in it */
+    bool fair;             /* its children go by share; otherwise their jobs by their keys */
+    bool by_user;          /* a configured leaf: its jobs stand in rows of their users */
+    bool guaranteed;       /* its guarantee names a resource */
+    bool child_guaranteed; /* that of some queue right below it does */
+    uint32_t name;         /* name id: of the queue, or of the user; of "" for the root */
+    uint32_t parent;       /* QUEUE_NONE for the root */
+    uint32_t orderer;      /* row of core.orderers: the order of the jobs in it */
     uint32_t children;
     uint32_t weight;
     struct amounts guarantee; /* AMOUNT_NONE: not named */
@@ -69,6 +70,7 @@ struct queues {
     int64_t half_life_us; /* 0: the past does not count */
     bool books;           /* there is more than one queue for all, or a class that is limited;
                            * otherwise nobody looks at the books, and they are not kept */
+    uint64_t changes;     /* of what is used, claimed or asked for; in no digest */
     bool lend_bounded;    /* some queue keeps back a part of its guarantee */
     int64_t *kept;        /* [kept_cap] scratch of queues_admit() */
     uint32_t kept_cap;
@@ -84,6 +86,9 @@ void queues_copy(struct queues *dst, const struct queues *src);
 /* Rows as configured, users, names and the past. The books are the caller's to fill on a tape that
  * loads. names, orderers: how many there are. */
 void queues_walk(struct queues *q, uint32_t names, uint32_t orderers, struct tape *t);
+
+/* Amounts of which each may be AMOUNT_NONE. */
+void bounds_walk(struct amounts *a, const char *what, struct tape *t);
 
 /* A configured row, before any user's; its parent is there. */
 uint32_t queues_add(struct queues *q, const struct queue *queue);

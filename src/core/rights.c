@@ -37,16 +37,18 @@ bool rights_some(const struct core *core, uint32_t job)
             may_reclaim(core, job));
 }
 
-/* By class or order, were there one queue only. */
-static bool goes_first(struct core *core, uint32_t job, uint32_t victim)
+static bool has_class_over(const struct core *core, uint32_t job, uint32_t victim)
 {
-    const struct priority *class = class_of(core, job), *other = class_of(core, victim);
+    return class_of(core, victim)->rank < class_of(core, job)->takes_below;
+}
+
+static bool has_order_over(struct core *core, uint32_t job, uint32_t victim)
+{
     const struct orderer *o = orderer_of(core, job);
 
-    if (other->rank < class->takes_below)
-        return true;
-    return other->rank == class->rank && o->policy->preempts == PREEMPT_TAKE &&
-           o == orderer_of(core, victim) && job_order_key(core, victim) > job_order_key(core, job);
+    return class_of(core, victim)->rank == class_of(core, job)->rank &&
+           o->policy->preempts == PREEMPT_TAKE && o == orderer_of(core, victim) &&
+           job_order_key(core, victim) > job_order_key(core, job);
 }
 
 /* Every queue from the victim's up to this one holds too much of what it would lose. */
@@ -65,13 +67,31 @@ static bool all_above(const struct core *core, uint32_t victim, uint32_t top,
     }
 }
 
+/* From its leaf up to this queue, is none that another one beside it could reclaim from, with what
+ * the job asks for? */
+static bool is_safe_below(const struct core *core, uint32_t job, uint32_t top)
+{
+    const struct queues *q = &core->queues;
+    uint32_t row = core->jobs.rows[job].at.leaf;
+
+    for (; row != top; row = q->rows[row].parent) {
+        const struct queue *parent = &q->rows[q->rows[row].parent];
+
+        if (parent->children > 1 && (parent->fair || parent->child_guaranteed) &&
+            !queue_is_entitled(&q->rows[row], asks_of(core, job)))
+            return false;
+    }
+    return true;
+}
+
 bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
                  enum overshoot overshoot)
 {
-    const bool first = goes_first(core, job, victim);
+    const bool class = has_class_over(core, job, victim);
+    const bool first = class || has_order_over(core, job, victim);
     uint32_t own, other;
     struct amounts held;
-    bool entitled;
+    bool entitled, safe;
 
     if (!job_may_give_way(core, &core->jobs.rows[victim]))
         return false;
@@ -80,12 +100,13 @@ bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task
     if (own == other)
         return first;
     entitled = queue_is_entitled(&core->queues.rows[own], asks_of(core, job));
-    if (!first && !entitled)
+    safe = first && is_safe_below(core, job, own);
+    if (!entitled && !safe)
         return false;
-    if (first && entitled)
+    if (entitled && safe && class)
         return true;
     held = job_amounts(core, &core->jobs.rows[victim], task);
-    return all_above(core, victim, other, &held, first ? OVERSHOOT_NEVER : overshoot);
+    return all_above(core, victim, other, &held, entitled ? overshoot : OVERSHOOT_NEVER);
 }
 
 uint32_t rights_reach(struct core *core, uint32_t job)

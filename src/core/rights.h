@@ -5,9 +5,11 @@
  *   order    from its own class, if both go by the same order and that takes: from a larger key
  *   reclaim  from a queue that holds more than it is entitled to, for one that does not
  *
- * Class and order reach into another queue only as far as that keeps what it is entitled to, or
- * while the taker's own holds no more than it is. So what was taken back cannot be taken again: who
- * has lost it is not entitled to more than it holds, and the other one not above.
+ * Class and order reach into another queue only as far as that keeps what it is entitled to; class
+ * also while the taker's own holds no more than it is. And only where no queue beside one that the
+ * taker stands in could reclaim it there, for then it would take again. So what was taken back
+ * cannot be taken again: who has lost it is not entitled to more than it holds, and the other one
+ * not above. tests/sim/s_rest.c looks for turns without end.
  *
  * All is judged by the books as they stand, so a plan that grows writes what it takes into them. */
 #pragma once

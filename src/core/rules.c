@@ -12,7 +12,8 @@
  *  5. Every waiting job is in the queue once, and has a reason.
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
- *  8. What is due at a time is known at that time. */
+ *  8. What is due at a time is known at that time.
+ *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c. */
 #include <errno.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@
 #include "core/due.h"
 #include "core/fit.h"
 #include "core/impl.h"
+#include "core/rules_books.h"
 
 struct sums {
     int64_t mcpu, memory_bytes;
@@ -292,5 +294,5 @@ int core_check_rules(const struct core *core, struct err *err)
                        victims[1]);
     if (!due_is_right(core))
         return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
-    return 0;
+    return core_check_books(core, err);
 }

@@ -326,6 +326,7 @@ static void core_walk(struct core *core, struct tape *t)
     tasks_on_nodes_walk(core, t);
     if (tape_loads(t) && !t->failed)
         rebuild(core, t);
+    elastic_walk(core, t);
     if (core->placement->walk != NULL && !t->failed)
         core->placement->walk(core->placement_state, core, t);
     orderers_state_walk(core, t);

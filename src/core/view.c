@@ -157,6 +157,14 @@ uint32_t core_node_name(const struct core *core, uint32_t node)
     return core->nodes.rows[node].name;
 }
 
+uint32_t core_find_node(const struct core *core, const char *name)
+{
+    const uint32_t id = names_find(&core->names, name);
+    uint32_t node;
+
+    return id != NAMES_NONE && map_find(&core->node_by_name, id, &node) ? node : ROW_NONE;
+}
+
 uint32_t core_node_class(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].class_id;
@@ -172,7 +180,8 @@ uint32_t core_node_out(const struct core *core, uint32_t node)
     const struct node *row = &core->nodes.rows[node];
 
     return (row->drained ? NODE_OUT_DRAINED : 0) | (row->silent ? NODE_OUT_SILENT : 0) |
-           (row->lost ? NODE_OUT_LOST : 0) | (row->flaps_until_us > 0 ? NODE_OUT_FLAPPING : 0) |
+           (row->lost ? NODE_OUT_LOST : 0) | (row->unlisted ? NODE_OUT_UNLISTED : 0) |
+           (row->flaps_until_us > 0 ? NODE_OUT_FLAPPING : 0) |
            (row->stuck > 0 ? NODE_OUT_STUCK : 0);
 }
 

@@ -46,6 +46,7 @@ void core_state_view(const struct core *core, uint32_t state, struct state_view 
 
 /* Nodes by row, and the tasks on each: first task row, then core_task(t)->node_next. */
 uint32_t core_node_rows(const struct core *core);
+uint32_t core_find_node(const struct core *core, const char *name); /* ROW_NONE if unknown */
 bool core_node_in_use(const struct core *core, uint32_t node);
 uint32_t core_node_name(const struct core *core, uint32_t node); /* its id, see core_name() */
 uint32_t core_node_class(const struct core *core, uint32_t node);
@@ -56,6 +57,8 @@ uint32_t core_node_state(const struct core *core, uint32_t node); /* ROW_NONE if
 #define NODE_OUT_LOST     4u  /* not for so long that its tasks were given up; silent as well */
 #define NODE_OUT_FLAPPING 8u  /* it was silent too often, and must be calm for a while */
 #define NODE_OUT_STUCK    16u /* tasks on it should be long gone: an attend decision said so */
+#define NODE_OUT_UNLISTED                                                                          \
+    32u /* it was lost, and has not listed yet that nothing of then is there */
 uint32_t core_node_out(const struct core *core, uint32_t node);
 /* GPUs that are not usable, bit i: GPU i; and which of these because nothing started there. */
 uint64_t core_node_lost_gpus(const struct core *core, uint32_t node);

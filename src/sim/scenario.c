@@ -33,7 +33,7 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
 
     told.at_us = sc->now_us;
     rc = world_apply(&sc->world, &told, &detail);
-    if (rc == -EIO || rc == -ENOSPC)
+    if (rc == -EIO || (rc == -ENOSPC && event->type != EVENT_JOB_SUBMITTED))
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
         sc_log(sc, "refused %s%s%s: %s", what, job != SCN_JOB_NONE ? " " : "",
@@ -127,6 +127,8 @@ static int act_on_node(struct sc *sc, const struct scn_action *a, struct err *er
                                .gpu = {a->node, a->gpu, (enum gpu_health)a->word}};
     }
     rc = rc < 0 ? rc : sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
+    if (rc == 0 && a->verb == SCN_NODE_REMOVED)
+        sc_set_silent(sc, a->node, false); /* should it join again, it is heard */
     if (rc == 0 && a->verb == SCN_NODE_HEALTH && (a->word == NODE_SILENT || a->word == NODE_HEARD))
         sc_set_silent(sc, a->node, a->word == NODE_SILENT);
     return rc;
@@ -139,8 +141,9 @@ static int join_nodes(struct sc *sc, const struct node_spec *nodes, uint32_t cou
     for (uint32_t i = 0; i < count && rc >= 0; i++) {
         const struct event event = {.type = EVENT_NODE_UPSERTED, .node = nodes[i]};
 
-        sc_know_node(sc, &nodes[i]);
         rc = sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
+        if (rc == 0) /* else it stays as it was described before */
+            sc_know_node(sc, &nodes[i]);
     }
     return rc;
 }
@@ -289,7 +292,7 @@ static int take_due(struct sc *sc, struct err *err)
                  ? act(sc, &sc->scn->actions[sc->dues[item.id].row], err)
                  : sc_handle(sc, item.id, err);
     }
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : sc_list_lost_nodes(sc, err);
 }
 
 static bool is_due(const struct sc *sc)
@@ -374,6 +377,7 @@ static int open_world(struct sc *sc, struct err *err)
     int rc = world_open(&sc->world, &sc->scn->config, sc->options->events, err);
 
     sc->world.check_all = true;
+    sc->world.watch = sc->options->watch;
     if (rc == 0 && sc->scn->config.rules_stated)
         rc = world_apply(&sc->world, &event, err);
     for (uint32_t i = 0; i < sc->scn->cluster.node_count && rc == 0; i++) {
@@ -417,6 +421,7 @@ static void done(struct sc *sc)
     mem_free(sc->live);
     mem_free(sc->filters);
     mem_free(sc->is_silent);
+    mem_free(sc->to_list);
     mem_free(sc->parked);
     mem_free(sc->node_gpu_bytes);
     mem_free(sc->judged);

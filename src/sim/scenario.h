@@ -10,6 +10,7 @@
 
 struct err;
 struct explain_at;
+struct world_watch;
 
 #define SCENARIO_LOG_BYTES_MAX ((size_t)64 << 20)
 
@@ -21,9 +22,10 @@ struct scenario_result {
 };
 
 struct scenario_options {
-    bool restart_each_step;     /* the core is taken from a copy after every step */
-    const char *events;         /* a file for `berth replay`, or NULL */
-    struct explain_at *explain; /* stop at its time, and explain; or NULL */
+    bool restart_each_step;          /* the core is taken from a copy after every step */
+    const char *events;              /* a file for `berth replay`, or NULL */
+    struct explain_at *explain;      /* stop at its time, and explain; or NULL */
+    const struct world_watch *watch; /* looks on, or NULL */
 };
 
 /* One run. 0 and *out filled, also when something does not hold; or a negative errno: the core does

@@ -80,7 +80,8 @@ struct sc {
     uint32_t filter_count, filter_cap;
     struct names silent; /* nodes that ever were silent, */
     bool *is_silent;     /* [silent count] and whether they are */
-    uint32_t silent_cap;
+    bool *to_list;       /* [silent count] heard again, or a task ended there: it lists, if lost */
+    uint32_t silent_cap, to_list_cap;
     uint32_t *parked; /* [parked_count] dues that wait for a node to be heard */
     uint32_t parked_count, parked_cap;
     struct names nodes;      /* every node there was, */
@@ -101,6 +102,7 @@ void sc_know_node(struct sc *sc, const struct node_spec *node);
 int sc_end_tasks(struct sc *sc, const struct scn_action *action, struct err *err);
 int sc_lose_tasks_on(struct sc *sc, const char *node, uint64_t gpu_mask, struct err *err);
 int sc_list_node(struct sc *sc, const char *node, struct err *err);
+int sc_list_lost_nodes(struct sc *sc, struct err *err);
 int sc_checkpoint(struct sc *sc, uint32_t job, int64_t mark_us, struct err *err);
 const struct scn_behaviour *sc_behaviour(const struct sc *sc, uint32_t job, uint32_t task);
 int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task); /* of each of its GPUs */

@@ -7,6 +7,7 @@
 #include "base/bits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "core/view.h"
 #include "sim/scenario_impl.h"
 
 __extension__ typedef __int128 wide;
@@ -62,7 +63,9 @@ void sc_set_silent(struct sc *sc, const char *node, bool silent)
     uint32_t kept = 0;
 
     vec_reserve(sc->is_silent, sc->silent_cap, row + 1);
+    vec_reserve(sc->to_list, sc->to_list_cap, row + 1);
     sc->is_silent[row] = silent;
+    sc->to_list[row] = !silent;
     for (uint32_t i = 0; i < count; i++) {
         const struct sc_due due = sc->dues[sc->parked[i]];
 
@@ -191,9 +194,13 @@ static void report_task(struct sc *sc, uint32_t row, enum event_type type, int64
 
 static void go(struct sc *sc, uint32_t row, enum event_type type, int64_t exit_code)
 {
+    const uint32_t node = names_find(&sc->silent, sc->tasks[row].node);
+
     if (sc->tasks[row].state == SC_GONE)
         return;
     sc->tasks[row].state = SC_GONE;
+    if (node != NAMES_NONE)
+        sc->to_list[node] = true;
     report_task(sc, row, type, exit_code);
 }
 
@@ -287,7 +294,9 @@ static void come_up(struct sc *sc, uint32_t row)
     sc->tasks[row].state = SC_RUNNING;
     sc->tasks[row].started_us = sc->now_us;
     report_task(sc, row, EVENT_TASK_STARTED, 0);
-    left_us = b->runs_us - sc->jobs[job].run_saved_us;
+    left_us = b->runs_us;
+    if (!sc->scn->jobs[job].spec.service) /* which starts over each time */
+        left_us -= sc->jobs[job].run_saved_us;
     if (b->runs_us != SCN_FOREVER)
         push_task(sc, sc->now_us + (left_us > 0 ? left_us : 0), SC_END, row);
 }
@@ -382,23 +391,50 @@ int sc_lose_tasks_on(struct sc *sc, const char *node, uint64_t gpu_mask, struct 
     return 0;
 }
 
+/* It was lost, so all that is there is of before. */
+static bool is_unlisted(const struct sc *sc, const char *node)
+{
+    const uint32_t row = core_find_node(sc->world.core, node);
+
+    return row != ROW_NONE && (core_node_out(sc->world.core, row) & NODE_OUT_UNLISTED);
+}
+
 int sc_list_node(struct sc *sc, const char *node, struct err *err)
 {
+    const bool all = is_unlisted(sc, node); /* those that are still coming up as well */
     struct listed_task *tasks = mem_alloc(sc->alive_count + 1, sizeof *tasks);
     struct event event = {.type = EVENT_NODE_LISTED, .listed = {.node = node, .tasks = tasks}};
     int rc;
 
-    for (uint32_t i = 0; i < sc->alive_count; i++) {
+    for (uint32_t i = 0; i < sc->alive_count && !is_silent(sc, node); i++) {
         const struct sc_task *task = &sc->tasks[sc->alive[i]];
 
-        if (task->state == SC_RUNNING && strcmp(task->node, node) == 0)
+        if ((task->state == SC_RUNNING || (all && task->state == SC_SENT)) &&
+            strcmp(task->node, node) == 0)
             tasks[event.listed.count++] =
                 (struct listed_task){(uint64_t)task->job + 1, task->task, task->run};
         else if (task->state == SC_GONE && strcmp(task->node, node) == 0)
             sc->tasks[sc->alive[i]].told_gone = true;
     }
-    rc = sc_apply(sc, &event, "list", SCN_JOB_NONE, err);
+    rc = is_silent(sc, node) ? 0 : sc_apply(sc, &event, "list", SCN_JOB_NONE, err);
     mem_free(tasks);
+    return rc;
+}
+
+/* As a driver does when a node that was lost is there again, and whenever a task ended since. */
+int sc_list_lost_nodes(struct sc *sc, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < sc->silent.count && rc == 0; i++) {
+        const char *node = names_text(&sc->silent, i);
+
+        if (!sc->to_list[i] || sc->is_silent[i])
+            continue;
+        sc->to_list[i] = false;
+        if (is_unlisted(sc, node))
+            rc = sc_list_node(sc, node, err);
+    }
     return rc;
 }
 

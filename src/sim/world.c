@@ -89,7 +89,7 @@ int world_close(struct world *world, struct err *err)
     return rc;
 }
 
-int world_restart(struct world *world, struct err *err)
+struct core *world_copy(const struct world *world, struct err *err)
 {
     struct core_config policies = {.placement = core_placement(world->core),
                                    .order = core_order(world->core)};
@@ -100,6 +100,13 @@ int world_restart(struct world *world, struct err *err)
     policies.orders = order_all(&policies.order_count);
     core = core_load(&policies, bytes, count, err);
     mem_free(bytes);
+    return core;
+}
+
+int world_restart(struct world *world, struct err *err)
+{
+    struct core *core = world_copy(world, err);
+
     if (core == NULL)
         return err_prefix(err, -EINVAL, "restart: ");
     core_free(world->core);
@@ -110,11 +117,17 @@ int world_restart(struct world *world, struct err *err)
 
 int world_apply(struct world *world, const struct event *event, struct err *err)
 {
-    const int rc = core_apply(world->core, event, err);
+    const struct world_watch *watch = world->watch;
+    int rc;
 
+    if (watch != NULL && watch->telling != NULL)
+        watch->telling(watch->context, world, event);
+    rc = core_apply(world->core, event, err);
+    if (watch != NULL && watch->told != NULL)
+        watch->told(watch->context, world, event, rc);
     if (rc < 0 || world->writer == NULL)
         return rc;
-    return event_writer_put(world->writer, event, err);
+    return event_writer_put(world->writer, event, err) < 0 ? -EIO : 0; /* not the core's no */
 }
 
 static int check_step(struct world *world, struct err *err)
@@ -135,11 +148,16 @@ static int check_step(struct world *world, struct err *err)
 int world_step(struct world *world, int64_t now_us, struct err *err)
 {
     const struct event mark = {.type = EVENT_STEPPED, .at_us = now_us};
+    const struct world_watch *watch = world->watch;
     int rc;
 
+    if (watch != NULL && watch->stepping != NULL)
+        watch->stepping(watch->context, world, now_us);
     core_step(world->core, now_us, &world->decisions);
     world->steps++;
     rc = check_step(world, err);
+    if (watch != NULL && watch->stepped != NULL)
+        watch->stepped(watch->context, world, rc, err);
     if (rc < 0 || world->writer == NULL)
         return rc;
     return event_writer_put(world->writer, &mark, err);

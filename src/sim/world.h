@@ -14,11 +14,25 @@ struct err;
 /* After each step the nodes that it touched are checked; all rules every so many steps. */
 #define WORLD_FULL_CHECK_STEPS 4096u
 
+struct world;
+
+/* Somebody who looks on, for tests: told of every fact before and after the core hears it, and of
+ * every step. Any may be NULL. */
+struct world_watch {
+    void *context;
+    void (*telling)(void *context, const struct world *world, const struct event *event);
+    void (*told)(void *context, const struct world *world, const struct event *event, int rc);
+    void (*stepping)(void *context, const struct world *world, int64_t now_us);
+    /* rc, err: what the check of the rules said */
+    void (*stepped)(void *context, const struct world *world, int rc, const struct err *err);
+};
+
 struct world {
     struct core *core;
-    struct decisions decisions;  /* of the last step */
-    struct event_writer *writer; /* or NULL */
-    bool check_all;              /* all rules after every step */
+    struct decisions decisions;      /* of the last step */
+    struct event_writer *writer;     /* or NULL */
+    bool check_all;                  /* all rules after every step */
+    const struct world_watch *watch; /* or NULL */
     uint64_t steps;
 };
 
@@ -27,6 +41,9 @@ struct world {
 int world_open(struct world *world, const struct config *config, const char *recorded,
                struct err *err);
 int world_close(struct world *world, struct err *err); /* also after a failed open */
+
+/* The core by way of its bytes, for the caller to free; NULL with err set if they are not taken. */
+struct core *world_copy(const struct world *world, struct err *err);
 
 /* As after a crash: the core is gone, and another one takes its place with the same state.
  * `decisions` are void then. */

@@ -458,6 +458,8 @@ const char *explain_out_text(uint32_t out_bit)
         return "silent";
     case NODE_OUT_LOST:
         return "lost";
+    case NODE_OUT_UNLISTED:
+        return "unlisted";
     case NODE_OUT_FLAPPING:
         return "blinking";
     case NODE_OUT_STUCK:

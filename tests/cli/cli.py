@@ -276,6 +276,10 @@ for path in ('docs/scenario.md', 'README.md'):
 for page in sorted(os.listdir('docs/guide')):
     with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
         text = file.read()
+    for example in text.split('```yaml\n')[1:]:  # a configuration, as berth reads it
+        with open(os.path.join(folder.name, 'page.yaml'), 'w', encoding='utf-8') as file:
+            file.write(example.split('```')[0])
+        accepted(SIM + '@ok.csv --config @page.yaml', lambda _: '')
     for example in text.split('```scn\n')[1:]:
         with open(os.path.join(folder.name, 'story.scn'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])

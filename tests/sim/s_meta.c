@@ -61,9 +61,13 @@ static struct event rename_nodes(const struct event *event, char *buffer, size_t
 
 static void twins_open(struct twins *t, uint32_t config, uint64_t seed, bool same_names)
 {
+    struct core_config with_orders = configs[config];
+
     play_init(&t->play, seed * 31 + 3, 4 + (uint32_t)seed % 7);
-    bed_open_with(&t->a, &configs[config]);
-    bed_open_with(&t->b, &configs[config]);
+    with_orders.orders = t->play.orders = test_orders;
+    with_orders.order_count = t->play.order_count = TEST_ORDERS;
+    bed_open_with(&t->a, &with_orders);
+    bed_open_with(&t->b, &with_orders);
     for (uint32_t i = 0; i < t->play.nodes; i++) {
         char buffer[32];
         struct event event = {0}, other;

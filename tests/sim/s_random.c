@@ -3,6 +3,7 @@
  * decide. After each fact and each step the rules hold, a refused fact has changed nothing, and
  * no step decides what contradicts what is known. */
 #include "core/impl.h"
+#include "core/life.h"
 #include "unit/core_random.h"
 
 enum { SEEDS = 10, EVENTS = 1200 };
@@ -92,12 +93,29 @@ static void check_decisions(const struct bed *bed, struct counts *counts)
     }
 }
 
+/* Where jobs started, the queues above them hold no more than they may. */
+static void check_limits(const struct core *core, const struct decisions *out)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        const uint32_t job = out->items[i].type == DECISION_START ? out->items[i].job : ROW_NONE;
+        uint32_t row = job != ROW_NONE ? core_job(core, job)->at.leaf : QUEUE_NONE;
+
+        for (; row != QUEUE_NONE && core->queues.books; row = core->queues.rows[row].parent)
+            for (int r = 0; r < RES_COUNT; r++)
+                assert_true(
+                    core->queues.rows[row].used.of[r] <= core->queues.rows[row].limit.of[r] ||
+                    task_amounts(core, core_task(core, core_job(core, job)->task_first)).of[r] ==
+                        0);
+    }
+}
+
 static void step_and_check(struct bed *bed, struct counts *counts)
 {
     counts->steps++;
     core_step(bed->core, core_now_us(bed->core), &bed->out);
     bed_check(bed);
     check_decisions(bed, counts);
+    check_limits(bed->core, &bed->out);
 }
 
 /* Tasks of some job that can spare them are told to stop, for nobody or for a job that waits. */
@@ -170,15 +188,20 @@ static void drain(struct bed *bed, struct play *play)
 
 static void soak(const struct core_config *config, bool tame)
 {
+    struct core_config with_orders = *config;
     struct counts counts = {0};
 
+    with_orders.orders = test_orders;
+    with_orders.order_count = TEST_ORDERS;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct bed bed;
         struct play play;
 
         play_init(&play, seed * 77 + 1, 3 + (uint32_t)seed % 8);
         play.tame = tame;
-        bed_open_with(&bed, config);
+        play.orders = test_orders;
+        play.order_count = TEST_ORDERS;
+        bed_open_with(&bed, &with_orders);
         play_join(&play, bed.core);
         for (uint32_t i = 0; i < EVENTS; i++) {
             apply_and_check(&bed, &play, &counts);

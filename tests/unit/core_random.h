@@ -11,8 +11,12 @@ struct play {
     uint32_t nodes;  /* names n0.. that are used */
     uint32_t shapes; /* of the pool below that are asked for */
     bool one_group;  /* jobs of one group only, which need all of their tasks */
+    bool one_queue;  /* no configuration, and one class, so that nothing but room keeps jobs */
+    bool whole_gpus; /* that are all alike: what is asked for is what is held, on any node */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
+    const struct order_policy *const *orders; /* [order_count] that queues are given, or NULL */
+    uint32_t order_count;
     /* what the last event points to */
     char name[24], queue[8];
     struct group_spec groups[2];
@@ -20,6 +24,8 @@ struct play {
     const char *labels[2];
     struct job_after after[2];
     struct listed_task listed[64];
+    struct queue_spec queues[12];
+    struct class_spec classes[4];
 };
 
 static inline void play_init(struct play *play, uint64_t seed, uint32_t nodes)
@@ -54,7 +60,9 @@ static inline struct group_spec play_group(struct play *play)
         {.tasks = 1, .gpus = 9},
     };
     const uint32_t count = sizeof pool / sizeof pool[0];
-    struct group_spec group = pool[play_below(play, count < play->shapes ? count : play->shapes)];
+    struct group_spec group = pool[play_below(play, play->whole_gpus       ? 3
+                                                    : count < play->shapes ? count
+                                                                           : play->shapes)];
 
     if (group.gpus != 2 && play_below(play, 4) == 0)
         group.tasks = 1 + play_below(play, 4);
@@ -103,6 +111,26 @@ static inline void play_elastic(struct play *play, struct job_spec *job)
     job->service = play_below(play, 3) == 0;
 }
 
+static const char *const play_users[] = {"", "ann", "bob", "cy"};
+static const char *const play_classes[] = {"", "high", "medium", "low", "top"};
+
+/* Most jobs name a queue that there is, and some a class; now and then one that there is not. */
+static inline void play_stand(struct play *play, struct job_spec *job)
+{
+    const uint32_t class = play_below(play, 12);
+
+    snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 6));
+    if (play_below(play, 30) == 0)
+        snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 10));
+    if (play_below(play, 12) == 0)
+        play->queue[0] = '\0';
+    job->queue = play->queue;
+    job->user = play_users[play_below(play, 4)];
+    job->class = play_classes[class < 4 ? class : play_below(play, 40) == 0 ? 4 : 0];
+    if (play->one_queue)
+        job->class = "";
+}
+
 static inline void play_submit(struct play *play, struct event *out)
 {
     const uint64_t id = play->next_id++;
@@ -117,19 +145,112 @@ static inline void play_submit(struct play *play, struct event *out)
                                                 .apart = play_below(play, 10) == 0};
     play->layouts[1] = (struct job_layout_spec){
         .groups = &play->groups[1], .group_count = 1, .slowdown_ppm = 1300000};
-    snprintf(play->queue, sizeof play->queue, "%u", play_below(play, 6));
     out->type = EVENT_JOB_SUBMITTED;
     out->job = (struct job_spec){.id = id,
-                                 .queue = play->queue,
-                                 .user = "",
                                  .name = "",
                                  .layouts = play->layouts,
                                  .layout_count = layouts,
                                  .remaining_us = (int64_t)play_below(play, 20) * 1000000 - 1,
                                  .deadline_us = (int64_t)(id % 3) * 50000000};
+    play_stand(play, &out->job);
     play_keep_out(play, &out->job);
     play_life(play, &out->job);
     play_elastic(play, &out->job);
+}
+
+/* ---- configurations ---- */
+
+/* GPUs for the most part, and at times another resource; often nothing at all. */
+static inline void play_amounts(struct play *play, uint32_t one_in, int64_t of[RES_COUNT])
+{
+    static const int64_t units[RES_COUNT] = {500, 8 * GB, 1000, GB};
+
+    for (int r = 0; r < RES_COUNT; r++)
+        of[r] = AMOUNT_NONE;
+    if (play_below(play, one_in) > 0)
+        return;
+    of[RES_GPU_MGPU] = units[RES_GPU_MGPU] * play_below(play, 20);
+    for (int r = 1; r < RES_COUNT; r++)
+        if (play_below(play, 5) == 0)
+            of[r] = units[r] * play_below(play, 20);
+}
+
+static inline const char *play_order(struct play *play)
+{
+    const uint32_t draw = play_below(play, 5 + play->order_count);
+
+    if (draw >= 5)
+        return play->orders[draw - 5]->name;
+    return draw == 0 || draw == 1 ? "fair" : "";
+}
+
+/* Leaves are "0".."5", as jobs name them; above them stand "x", "y" and "z", if at all. */
+static inline void play_queue(struct play *play, const char *name, const char *parent, bool leaf,
+                              struct queue_spec *out)
+{
+    *out = (struct queue_spec){
+        .name = name, .parent = parent, .order = play_order(play), .weight = play_below(play, 4)};
+    play_amounts(play, 3, out->guarantee);
+    play_amounts(play, 4, out->limit);
+    play_amounts(play, 6, out->borrow);
+    play_amounts(play, 6, out->lend);
+    play_amounts(play, leaf ? 6 : UINT32_MAX, out->user_limit);
+    for (int r = 0; r < RES_COUNT; r++)
+        if (out->guarantee[r] != AMOUNT_NONE && out->guarantee[r] > out->limit[r])
+            out->limit[r] = out->guarantee[r];
+    out->user_jobs = leaf && play_below(play, 8) == 0 ? 1 + play_below(play, 6) : 0;
+    out->users = play_users;
+    out->user_count = play_below(play, 12) == 0 ? 2 + play_below(play, 2) : 0;
+}
+
+static inline void play_queues(struct play *play, struct rules_spec *rules)
+{
+    static const char *const inner[] = {"x", "y", "z"}, *const leaves[] = {"0", "1", "2",
+                                                                           "3", "4", "5"};
+    const uint32_t above = play_below(play, 4);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < above; i++)
+        play_queue(play, inner[i], i > 0 && play_below(play, 2) == 0 ? inner[i - 1] : "", false,
+                   &play->queues[count++]);
+    for (uint32_t i = 0; i < 6; i++) {
+        const uint32_t under = play_below(play, above + 1);
+
+        if (play_below(play, 20) > 0) /* or jobs that are in it refuse the whole */
+            play_queue(play, leaves[i], under < above ? inner[under] : "", true,
+                       &play->queues[count++]);
+    }
+    rules->queues = play->queues;
+    rules->queue_count = count;
+    rules->default_queue = play_below(play, 10) > 0 ? "0" : "";
+}
+
+static inline void play_config(struct play *play, struct event *out)
+{
+    static const uint32_t ranks[] = {300, 200, 100, 400};
+
+    out->type = EVENT_CONFIG_CHANGED;
+    out->rules = (struct rules_spec){.default_queue = "",
+                                     .root_order = play_order(play),
+                                     .default_class = play_below(play, 8) == 0 ? "low" : ""};
+    if (play_below(play, 5) > 0)
+        play_queues(play, &out->rules);
+    out->rules.share_half_life_us = play_below(play, 3) == 0 ? 1 + play_below(play, 9000000) : 0;
+    out->rules.classes = play->classes;
+    out->rules.class_count = play_below(play, 2) == 0 ? 3 + play_below(play, 2) : 0;
+    for (uint32_t i = 0; i < out->rules.class_count; i++) {
+        struct class_spec *class = &play->classes[i];
+
+        *class = (struct class_spec){.name = play_classes[i + 1],
+                                     .rank = ranks[i],
+                                     .takes_below = play_below(play, ranks[i] + 1),
+                                     .fixed = play_below(play, 8) == 0,
+                                     .grace_us = play_below(play, 20000000),
+                                     .users = play_users,
+                                     .user_count = play_below(play, 12) == 0 ? 3 : 0};
+        class->min_run_us = play_below(play, 4) == 0 ? play_below(play, 9000000) : 0;
+        play_amounts(play, 5, class->user_limit);
+    }
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -147,6 +268,8 @@ static inline void play_node(struct play *play, struct event *out)
                                    .memory_bytes = 16 * GB,
                                    .labels = play->labels,
                                    .label_count = play_below(play, 3) == 0};
+    if (play->whole_gpus)
+        out->node.gpu_memory_bytes = 0;
 }
 
 /* Nodes come back more often than they go. */
@@ -233,7 +356,9 @@ static inline void play_event(struct play *play, const struct core *core, struct
 
     *out = (struct event){.type = EVENT_TIME_PASSED,
                           .at_us = core_now_us(core) + play_below(play, (uint32_t)play->step_us)};
-    if (draw < 22 && core_pending_count(core) < 40) {
+    if (draw < 1 && !play->one_queue) {
+        play_config(play, out);
+    } else if (draw < 22 && core_pending_count(core) < 40) {
         play_submit(play, out);
     } else if (draw < 55) {
         play_task(play, core, EVENT_TASK_STARTED, out);

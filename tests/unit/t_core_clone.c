@@ -19,6 +19,15 @@ static const struct core_config configs[] = {
 };
 enum { CONFIGS = sizeof configs / sizeof configs[0] };
 
+static void open_with_orders(struct bed *bed, struct play *play, uint32_t c)
+{
+    struct core_config config = configs[c];
+
+    config.orders = play->orders = test_orders;
+    config.order_count = play->order_count = TEST_ORDERS;
+    bed_open_with(bed, &config);
+}
+
 static void play_on(struct play *play, struct bed *bed, uint32_t events)
 {
     for (uint32_t i = 0; i < events; i++) {
@@ -56,7 +65,7 @@ static void a_clone_goes_the_same_way_as_its_origin(void **state)
             struct play play;
 
             play_init(&play, seed, 9);
-            bed_open_with(&bed, &configs[c]);
+            open_with_orders(&bed, &play, c);
             play_join(&play, bed.core);
             play_on(&play, &bed, EVENTS);
             decisions_init(&copy.out);
@@ -85,7 +94,7 @@ static void what_a_clone_does_is_not_seen_by_its_origin(void **state)
 
             play_init(&play, seed, 9);
             play_init(&other, seed + 1000, 12);
-            bed_open_with(&bed, &configs[c]);
+            open_with_orders(&bed, &play, c);
             play_join(&play, bed.core);
             play_on(&play, &bed, EVENTS);
             other.next_id = 1000000;
@@ -135,8 +144,8 @@ static void equal_histories_give_equal_digests_and_different_ones_do_not(void **
 
         play_init(&play, 5, 9);
         play_init(&again, 5, 9);
-        bed_open_with(&a, &configs[c]);
-        bed_open_with(&b, &configs[c]);
+        open_with_orders(&a, &play, c);
+        open_with_orders(&b, &again, c);
         play_join(&play, a.core);
         play_join(&again, b.core);
         play_on(&play, &a, EVENTS);

@@ -35,6 +35,14 @@ static uint32_t out_of(const struct bed *bed, uint32_t node)
     return core_node_out(bed->core, node);
 }
 
+#define LOST_BITS (NODE_OUT_SILENT | NODE_OUT_LOST | NODE_OUT_UNLISTED)
+
+static void lists(struct bed *bed, const char *node, const struct listed_task *tasks,
+                  uint32_t count)
+{
+    apply(bed, (struct event){.type = EVENT_NODE_LISTED, .listed = {node, tasks, count}});
+}
+
 /* ---- silent ---- */
 
 static void a_silent_node_gets_no_new_work_and_is_good_again_when_it_is_heard(void **state)
@@ -112,7 +120,7 @@ static void a_node_that_stays_silent_is_lost_with_its_tasks(void **state)
     apply(&bed, node_is("n0", NODE_SILENT));
     apply(&bed, node_is("n1", NODE_SILENT));
     step_at(&bed, NODE_SILENT_US);
-    assert_int_equal(out_of(&bed, 0), NODE_OUT_SILENT | NODE_OUT_LOST);
+    assert_int_equal(out_of(&bed, 0), LOST_BITS);
     stop = bed_find(&bed, DECISION_STOP, 1);
     assert_int_equal(stop->mode, STOP_PREEMPT);
     assert_int_equal(stop->reason, REASON_LOST);
@@ -127,9 +135,42 @@ static void a_node_that_stays_silent_is_lost_with_its_tasks(void **state)
     assert_starts(&bed, 1, 0, "n2", 7);
     apply(&bed, node_is("n0", NODE_HEARD));
     apply(&bed, node_is("n1", NODE_HEARD));
+    lists(&bed, "n0", NULL, 0);
+    lists(&bed, "n1", NULL, 0);
     bed_step(&bed);
     assert_starts(&bed, 2, 0, "n0", 0xf);
     assert_starts(&bed, 2, 1, "n1", 0xf);
+    bed_close(&bed);
+}
+
+static void a_node_that_was_lost_gets_work_after_a_listing_without_strays(void **state)
+{
+    const struct listed_task old = {1, 0, 1};
+    struct bed bed;
+
+    (void)state;
+    open_bed(&bed, &in_turn, 1);
+    RUN_JOB(&bed, .id = 1, .gpus = 1);
+    apply(&bed, node_is("n0", NODE_SILENT));
+    step_at(&bed, NODE_SILENT_US);
+    lists(&bed, "n0", NULL, 0); /* silent: this is older */
+    assert_int_equal(out_of(&bed, 0), LOST_BITS);
+    apply(&bed, node_is("n0", NODE_HEARD));
+    assert_int_equal(out_of(&bed, 0), NODE_OUT_UNLISTED);
+    lists(&bed, "n0", &old, 1);
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 1), JOB_PENDING);
+    assert_int_equal(bed_reason(&bed, 1), REASON_ROOM);
+    apply(&bed, node_is("n0", NODE_SILENT)); /* a blink: it is not clean by that */
+    apply(&bed, node_is("n0", NODE_HEARD));
+    assert_int_equal(out_of(&bed, 0), NODE_OUT_UNLISTED);
+    lists(&bed, "n0", NULL, 0);
+    assert_int_equal(out_of(&bed, 0), 0);
+    bed_step(&bed);
+    assert_starts(&bed, 1, 0, "n0", 1);
+    bed_run(&bed, 1);
+    lists(&bed, "n0", &old, 1); /* it was not lost: that is another matter */
+    assert_int_equal(out_of(&bed, 0), 0);
     bed_close(&bed);
 }
 
@@ -276,10 +317,12 @@ static void a_drained_node_that_is_silent_needs_both_to_come_back(void **state)
     apply(&bed, node_is("n0", NODE_SILENT));
     apply(&bed, node_is("n0", NODE_DRAINED));
     step_at(&bed, NODE_SILENT_US);
-    assert_int_equal(out_of(&bed, 0), NODE_OUT_DRAINED | NODE_OUT_SILENT | NODE_OUT_LOST);
+    assert_int_equal(out_of(&bed, 0), NODE_OUT_DRAINED | LOST_BITS);
     apply(&bed, node_is("n0", NODE_UNDRAINED));
-    assert_int_equal(out_of(&bed, 0), NODE_OUT_SILENT | NODE_OUT_LOST);
+    assert_int_equal(out_of(&bed, 0), LOST_BITS);
     apply(&bed, node_is("n0", NODE_HEARD));
+    assert_int_equal(out_of(&bed, 0), NODE_OUT_UNLISTED);
+    lists(&bed, "n0", NULL, 0);
     assert_int_equal(out_of(&bed, 0), 0);
     bed_close(&bed);
 }
@@ -432,6 +475,7 @@ int main(void)
         TEST(what_runs_on_a_node_that_blinks_runs_on),
         TEST(hearing_twice_that_a_node_is_silent_counts_once),
         TEST(a_node_that_stays_silent_is_lost_with_its_tasks),
+        TEST(a_node_that_was_lost_gets_work_after_a_listing_without_strays),
         TEST(a_task_that_was_on_its_way_is_lost_too),
         TEST(a_claim_outlives_a_blink_and_ends_when_the_node_is_lost),
         TEST(a_node_that_was_silent_too_often_must_be_calm_for_a_while),

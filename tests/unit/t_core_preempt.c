@@ -392,6 +392,25 @@ static void tasks_that_stay_apart_do_not_make_one_node_empty_in_vain(void **stat
     bed_close(&bed);
 }
 
+/* The worst job is taken off, is not enough, and is put back: the claim is of the one that goes. */
+static void a_claim_keeps_no_room_for_jobs_that_stay(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 6);
+    RUN(&bed, .id = 1, .gpus = 1, .queue = "9");
+    RUN(&bed, .id = 2, .gpus = 4, .queue = "8");
+    SUBMIT(&bed, .id = 3, .gpus = 4, .queue = "1");
+    bed_step(&bed);
+    assert_non_null(bed_find(&bed, DECISION_STOP, 2));
+    assert_null(bed_find(&bed, DECISION_STOP, 1));
+    assert_int_equal(core_job(bed.core, core_find_job(bed.core, 3))->task_count, 1);
+    bed_check(&bed);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -412,6 +431,7 @@ int main(void)
         TEST(a_deficit_outlives_a_step_that_only_thinks),
         TEST(a_gpu_used_twice_is_freed_once),
         TEST(tasks_that_stay_apart_do_not_make_one_node_empty_in_vain),
+        TEST(a_claim_keeps_no_room_for_jobs_that_stay),
     };
 
     return RUN_TESTS(tests);

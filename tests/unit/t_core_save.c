@@ -48,7 +48,10 @@ static struct core *load(const struct core_config *config, const uint8_t *bytes,
 /* A copy by way of a snapshot, and what it must be. */
 static struct core *reload(const struct core_config *config, const struct core *core)
 {
-    const struct core_config bare = {.placement = config->placement, .order = config->order};
+    const struct core_config bare = {.placement = config->placement,
+                                     .order = config->order,
+                                     .orders = config->orders,
+                                     .order_count = config->order_count};
     struct err err;
     size_t count, again_count;
     uint8_t *bytes = core_save(core, &count), *again;
@@ -91,12 +94,15 @@ static void both(struct play *play, const struct core_config *config, struct bed
     check_digests(config, a, b);
 }
 
-static void check_config(const struct core_config *config, uint64_t seed)
+static void check_config(const struct core_config *without_orders, uint64_t seed)
 {
+    struct core_config with_orders = *without_orders, *config = &with_orders;
     struct bed bed, loaded = {0};
     struct play play;
 
     play_init(&play, seed, 9);
+    config->orders = play.orders = order_all(&config->order_count);
+    play.order_count = config->order_count;
     bed_open_with(&bed, config);
     play_join(&play, bed.core);
     play_on(&play, &bed, EVENTS);
