@@ -22,6 +22,7 @@ MAY_INCLUDE = {
     'wire': {'base', 'core', 'wire'},
     'sim': {'base', 'core', 'policy', 'wire', 'sim'},
     'gpu': {'base', 'gpu'},
+    'run': {'base', 'run'},
     'cli': {'base', 'core', 'policy', 'wire', 'sim', 'cli'},
 }
 PURE = ('core', 'policy')  # no clock, no I/O, no threads, no allocation but base/mem.h
