@@ -266,10 +266,12 @@ static void tend(struct shepherd *s)
 static void write_down(struct shepherd *s, enum run_phase phase)
 {
     struct run_state end = s->state;
+    int rc;
 
     end.phase = phase;
     end.end_us = clock_us(CLOCK_REALTIME);
-    while (run_state_save(&end, SHEPHERD_FOLDER_FD) < 0)
+    /* Without the folder itself there is nobody to tell either. */
+    while ((rc = run_state_save(&end, SHEPHERD_FOLDER_FD)) < 0 && rc != -ENOENT)
         turn(s, SAVE_AGAIN_US / 1000);
     s->state = end;
     accept_clients(s);

@@ -211,23 +211,30 @@ int run_spec_save(const struct run_spec *spec, int folder_fd, struct err *err)
     return rc;
 }
 
-int run_spec_load(int folder_fd, struct run_spec *out, struct err *err)
+int run_spec_parse(const void *bytes, size_t count, struct run_spec *out, struct err *err)
 {
     struct tape t;
+    int rc = tape_load_init(&t, SPEC_MAGIC, SPEC_VERSION, bytes, count, err);
+
+    if (rc == 0) {
+        spec_walk(out, &t);
+        rc = tape_end(&t);
+    }
+    tape_done(&t);
+    if (rc == 0)
+        rc = run_spec_check(out, err);
+    return rc < 0 ? err_prefix(err, rc, "spec: ") : 0;
+}
+
+int run_spec_load(int folder_fd, struct run_spec *out, struct err *err)
+{
     char *bytes;
     size_t count;
     int rc = file_load(folder_fd, "spec", RUN_SPEC_BYTES_MAX, &bytes, &count);
 
     if (rc < 0)
         return err_set(err, rc, "cannot read 'spec': %s", strerror(-rc));
-    rc = tape_load_init(&t, SPEC_MAGIC, SPEC_VERSION, bytes, count, err);
-    if (rc == 0) {
-        spec_walk(out, &t);
-        rc = tape_end(&t);
-    }
-    tape_done(&t);
+    rc = run_spec_parse(bytes, count, out, err);
     mem_free(bytes);
-    if (rc == 0)
-        rc = run_spec_check(out, err);
-    return rc < 0 ? err_prefix(err, rc, "spec: ") : 0;
+    return rc;
 }

@@ -69,5 +69,6 @@ int run_spec_check(const struct run_spec *spec, struct err *err);
 /* The file "spec" in a folder, mode 0600, replaced at once. A negative errno with err set. */
 int run_spec_save(const struct run_spec *spec, int folder_fd, struct err *err);
 
-/* out is initialised before. -EINVAL: not a whole spec of this version. */
+/* out is initialised before. -EINVAL: not a whole spec of this version. Bytes may be hostile. */
+int run_spec_parse(const void *bytes, size_t count, struct run_spec *out, struct err *err);
 int run_spec_load(int folder_fd, struct run_spec *out, struct err *err);

@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "run/file.h"
+#include "run/folder.h"
 #include "run/runs.h"
 #include "unit/test.h"
 
@@ -61,6 +62,15 @@ static struct world world;
             fail_msg("it never came to be: %s", #condition);                                       \
     } while (0)
 
+/* A file below the folder of the test; static. */
+static inline const char *path_of(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof path, "%s/%s", world.folder, name);
+    return path;
+}
+
 static inline void open_runs(void)
 {
     const struct runs_config config = {
@@ -88,6 +98,17 @@ static inline void set_script(uint64_t job_id, const char *script)
     spec->gid = getegid();
 }
 
+/* A run of a program without arguments. */
+static inline void set_program(uint64_t job_id, const char *program)
+{
+    struct run_spec *spec = &world.spec;
+
+    set_script(job_id, "");
+    while (spec->argc > 1)
+        mem_free(spec->argv[--spec->argc]);
+    run_spec_text(&spec->argv[0], program);
+}
+
 static inline void begin(void)
 {
     memset(&world, 0, sizeof world);
@@ -97,8 +118,36 @@ static inline void begin(void)
     open_runs();
 }
 
+/* What a shepherd says on its standard error is always trouble: a check that failed, a sanitizer.
+ */
+static inline void expect_no_trouble(const char *name)
+{
+    const int live = open(path_of("live"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int folder = folder_open(live, name, false, NULL);
+    char *bytes;
+    size_t count;
+
+    close(live);
+    if (folder < 0)
+        return;
+    AWAIT(folder_life(folder) != FOLDER_ALIVE);
+    if (file_load(folder, "trouble", 1 << 20, &bytes, &count) == 0) {
+        if (count > 0)
+            fail_msg("%s: %s", name, bytes);
+        mem_free(bytes);
+    }
+    close(folder);
+}
+
 static inline void end(void)
 {
+    DIR *live = opendir(path_of("live"));
+    const struct dirent *entry;
+
+    while ((entry = readdir(live)) != NULL)
+        if (entry->d_name[0] != '.')
+            expect_no_trouble(entry->d_name);
+    closedir(live);
     runs_close(world.runs);
     run_spec_done(&world.spec);
     if (world.cgroup[0] != '\0')
@@ -154,15 +203,6 @@ static inline const char *log_of(struct run_key key)
 
     bytes[count < 0 ? 0 : count] = '\0';
     return bytes;
-}
-
-/* A file below the folder of the test; static. */
-static inline const char *path_of(const char *name)
-{
-    static char path[256];
-
-    snprintf(path, sizeof path, "%s/%s", world.folder, name);
-    return path;
 }
 
 static inline bool is_there(const char *name)

@@ -60,9 +60,7 @@ static void a_program_that_is_not_there_never_started(void **state)
 
     (void)state;
     begin();
-    set_script(1, "");
-    world.spec.argc = 0;
-    run_spec_word(&world.spec.argv, &world.spec.argc, "no-such-program");
+    set_program(1, "no-such-program");
     WORKS(runs_start(world.runs, &world.spec, &err));
     event = expect(RUN_EVENT_FAILED);
     assert_int_equal(event.state.code, RUN_CODE_NOT_FOUND);
@@ -77,9 +75,7 @@ static void a_program_that_may_not_be_run_never_started(void **state)
 
     (void)state;
     begin();
-    set_script(1, "");
-    world.spec.argc = 0;
-    run_spec_word(&world.spec.argv, &world.spec.argc, "/etc/passwd");
+    set_program(1, "/etc/passwd");
     WORKS(runs_start(world.runs, &world.spec, &err));
     event = expect(RUN_EVENT_FAILED);
     assert_int_equal(event.state.code, RUN_CODE_NOT_RUN);

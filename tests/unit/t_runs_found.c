@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon goes, however it goes, and comes back: nothing is lost and nothing runs twice. */
 #include <sys/file.h>
+#include <sys/mount.h>
 
 #include "run/environment.h"
 #include "unit/run_test.h"
@@ -180,6 +181,48 @@ static void strange_folders_are_left_alone(void **state)
     end();
 }
 
+/* A disk of its own that is full; needs root. */
+static void on_a_full_disk_the_end_is_kept_in_mind_until_there_is_room(void **state)
+{
+    char bytes[4096] = {0};
+    struct run_event event;
+    int filler;
+
+    (void)state;
+    begin();
+    runs_close(world.runs);
+    if (mount("berth-test", world.folder, "tmpfs", 0, "size=1m,mode=755") < 0) {
+        open_runs();
+        end();
+        skip();
+    }
+    open_runs();
+    (void)started(1, "while [ ! -e go ]; do sleep 0.01; done; echo lost; exit 7");
+    filler = open(path_of("filler"), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    while (write(filler, bytes, sizeof bytes) > 0)
+        continue;
+    while (write(filler, bytes, 1) > 0)
+        continue;
+    set_script(2, "true");
+    FAILS(runs_start(world.runs, &world.spec, &err), -ENOSPC, "No space left on device");
+    assert_null(runs_find(world.runs, world.spec.key));
+    assert_int_equal(mkdir(path_of("go"), 0700), 0);
+    /* It has ended, and does not say so before that is written down. */
+    AWAIT(!process_runs(runs_find(world.runs, (struct run_key){1, 0, 1})->task));
+    assert_int_equal(runs_next(world.runs, &event), 0);
+    close(filler);
+    unlink(path_of("filler"));
+    event = expect(RUN_EVENT_ENDED);
+    assert_int_equal(event.state.code, 7);
+    assert_int_equal(event.state.log_lost_bytes, 5);
+    WORKS(runs_settle(world.runs, event.key));
+    runs_close(world.runs);
+    world.runs = NULL;
+    AWAIT(umount(world.folder) == 0);
+    open_runs();
+    end();
+}
+
 /* Killed at any moment of a start, there is either no run or just one. */
 static void wherever_the_daemon_is_killed_the_task_ran_once_or_not_at_all(void **state)
 {
@@ -238,6 +281,7 @@ int main(void)
         TEST(a_folder_in_which_nothing_began_is_no_run),
         TEST(a_shepherd_that_has_written_nothing_yet_is_there),
         TEST(strange_folders_are_left_alone),
+        TEST(on_a_full_disk_the_end_is_kept_in_mind_until_there_is_room),
         TEST(wherever_the_daemon_is_killed_the_task_ran_once_or_not_at_all),
     };
 
