@@ -27,6 +27,37 @@ static bool begin_in_group(void)
     return true;
 }
 
+/* A daemon that finds by itself where groups may be made: below the one it is in. */
+static void a_daemon_in_a_group_of_its_own_makes_groups_below_it(void **state)
+{
+    char own[CGROUP_PATH_BYTES + 16], own_jobs[CGROUP_PATH_BYTES + 32];
+    struct cgroup_powers powers;
+    int status;
+    pid_t pid;
+
+    (void)state;
+    if (!begin_in_group()) {
+        end();
+        skip();
+    }
+    snprintf(own, sizeof own, "%s/service", world.cgroup);
+    WORKS(cgroup_make(own, 0, 0, &err));
+    pid = fork();
+    if (pid == 0) {
+        char found[CGROUP_PATH_BYTES];
+
+        if (cgroup_join(cgroup_open_procs(own)) < 0)
+            _exit(2);
+        if (cgroup_prepare("auto", found, &powers, &err) < 0 || !powers.groups)
+            _exit(3);
+        snprintf(own_jobs, sizeof own_jobs, "%s/berth", own);
+        _exit(strcmp(found, own_jobs) == 0 ? 0 : 4);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    end();
+}
+
 #define DAEMONISED "setsid sh -c '(setsid sh -c \"echo \\$\\$ > grandchild; exec sleep 1000\" &)'; "
 
 static void leave_a_daemon(void)
@@ -253,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_a_task_leaves_behind_is_gone_when_it_has_ended),
         TEST(in_a_cgroup_too_what_a_task_leaves_behind_is_gone),
+        TEST(a_daemon_in_a_group_of_its_own_makes_groups_below_it),
         TEST(one_that_makes_processes_as_fast_as_it_can_is_killed),
         TEST(when_the_shepherd_is_killed_the_task_is_lost_and_nothing_of_it_runs),
         TEST(in_a_cgroup_too_the_task_is_lost_and_nothing_of_it_runs),

@@ -205,6 +205,60 @@ static void a_group_that_is_not_there_is_empty_and_removed(void **state)
     assert_int_equal(cgroup_oom_kills("/no/such/group"), 0);
 }
 
+static void make_file(const char *name)
+{
+    close(open(path_of(name), O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+}
+
+static const char *line_of(const char *name)
+{
+    static char line[64];
+    FILE *file = fopen(path_of(name), "re");
+
+    assert_non_null(file);
+    if (fgets(line, sizeof line, file) == NULL)
+        line[0] = '\0';
+    fclose(file);
+    return line;
+}
+
+/* A folder that looks like the group that the kernel would make. */
+static void limits_are_written_where_there_are_controllers_for_them(void **state)
+{
+    char path[CGROUP_PATH_BYTES];
+
+    (void)state;
+    begin();
+    snprintf(path, sizeof path, "%s", path_of("live"));
+    WORKS(cgroup_make(path, 1500, INT64_C(1) << 30, &err)); /* no controllers: passed over */
+    make_file("live/cpu.max");
+    make_file("live/memory.max");
+    make_file("live/memory.swap.max");
+    make_file("live/memory.oom.group");
+    WORKS(cgroup_make(path, 1500, INT64_C(1) << 30, &err));
+    assert_string_equal(line_of("live/cpu.max"), "150000 100000");
+    assert_string_equal(line_of("live/memory.max"), "1073741824");
+    assert_string_equal(line_of("live/memory.swap.max"), "0");
+    assert_string_equal(line_of("live/memory.oom.group"), "1");
+    end();
+}
+
+static void a_group_in_which_something_runs_is_not_taken(void **state)
+{
+    char path[CGROUP_PATH_BYTES];
+    FILE *file;
+
+    (void)state;
+    begin();
+    snprintf(path, sizeof path, "%s", path_of("live"));
+    file = fopen(path_of("live/cgroup.events"), "we");
+    assert_non_null(file);
+    fputs("frozen 0\npopulated 1\n", file);
+    fclose(file);
+    FAILS(cgroup_make(path, 0, 0, &err), -EBUSY, "something runs in it already");
+    end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +272,8 @@ int main(void)
         TEST(requests_are_read_as_they_are_written),
         TEST(a_folder_that_is_no_cgroup_is_an_error_if_it_was_named),
         TEST(a_group_that_is_not_there_is_empty_and_removed),
+        TEST(limits_are_written_where_there_are_controllers_for_them),
+        TEST(a_group_in_which_something_runs_is_not_taken),
     };
 
     return RUN_TESTS(tests);
