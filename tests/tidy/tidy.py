@@ -20,6 +20,7 @@ MAY_INCLUDE = {
     'core': {'base', 'core'},
     'policy': {'base', 'core', 'policy'},
     'wire': {'base', 'core', 'wire'},
+    'store': {'base', 'core', 'wire', 'store'},
     'sim': {'base', 'core', 'policy', 'wire', 'sim'},
     'gpu': {'base', 'gpu'},
     'run': {'base', 'run'},
