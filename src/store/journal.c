@@ -7,28 +7,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/check.h"
 #include "base/err.h"
-#include "base/text.h"
-#include "base/vec.h"
+#include "base/mem.h"
+#include "store/journal_impl.h"
 #include "store/schema.h"
-#include "store/sql.h"
-
-/* A row of the batch: its text is in batch_text, with a zero byte after it. */
-struct batch_row {
-    enum journal_kind kind;
-    int64_t at_us;
-    size_t offset, length;
-};
-
-struct journal {
-    struct sql sql;
-    char *path;
-    uint64_t committed;      /* seq of the last row on the disk */
-    struct batch_row *batch; /* [batch_count] rows committed + 1, ... */
-    uint32_t batch_count, batch_cap;
-    struct text batch_text;
-    sqlite3_stmt *begin, *commit, *insert;
-};
 
 /* What PRAGMAs are for: a journal in place of a rollback file, a sync at every commit, one process,
  * pages that are given back, and little in memory. */
@@ -73,18 +56,6 @@ static int open_database(struct journal *journal, const char *vfs, struct err *e
     return rc;
 }
 
-static int prepare(struct journal *journal, struct err *err)
-{
-    const struct sql *sql = &journal->sql;
-    int rc = sql_prepare(sql, "BEGIN IMMEDIATE", &journal->begin, err);
-
-    if (rc == 0)
-        rc = sql_prepare(sql, "COMMIT", &journal->commit, err);
-    if (rc == 0)
-        rc = sql_prepare(sql, "INSERT INTO journal VALUES (?, ?, ?, ?)", &journal->insert, err);
-    return rc;
-}
-
 /* The last row, also if it was pruned: a snapshot stands for it then. */
 static int find_end(struct journal *journal, struct err *err)
 {
@@ -108,12 +79,12 @@ int journal_open(const char *path, const char *vfs, struct journal **out, struct
     journal = mem_alloc(1, sizeof *journal);
     journal->path = mem_copy(path, strlen(path) + 1, 1);
     journal->sql.path = journal->path;
-    text_init(&journal->batch_text, JOURNAL_BATCH_BYTES_MAX);
+    batch_init(journal);
     rc = open_database(journal, vfs, err);
     if (rc == 0)
         rc = schema_bring_up(&journal->sql, err);
     if (rc == 0)
-        rc = prepare(journal, err);
+        rc = batch_prepare(journal, err);
     if (rc == 0)
         rc = find_end(journal, err);
     if (rc < 0) {
@@ -128,94 +99,10 @@ void journal_close(struct journal *journal)
 {
     if (journal == NULL)
         return;
-    sqlite3_finalize(journal->begin);
-    sqlite3_finalize(journal->commit);
-    sqlite3_finalize(journal->insert);
+    batch_done(journal);
     sqlite3_close(journal->sql.db);
-    text_done(&journal->batch_text);
-    mem_free(journal->batch);
     mem_free(journal->path);
     mem_free(journal);
-}
-
-/* ---- the batch ---- */
-
-uint64_t journal_next_seq(const struct journal *journal)
-{
-    return journal->committed + journal->batch_count + 1;
-}
-
-uint64_t journal_put(struct journal *journal, enum journal_kind kind, int64_t at_us,
-                     const char *text, size_t length)
-{
-    const struct batch_row row = {
-        .kind = kind, .at_us = at_us, .offset = journal->batch_text.used, .length = length};
-    const uint64_t seq = journal_next_seq(journal);
-
-    text_add_bytes(&journal->batch_text, text, length);
-    text_add_bytes(&journal->batch_text, "", 1);
-    check(!journal->batch_text.overflow);
-    vec_push(journal->batch, journal->batch_count, journal->batch_cap, row);
-    return seq;
-}
-
-void journal_take_back(struct journal *journal, uint64_t seq)
-{
-    check(seq > journal->committed);
-    if (seq >= journal_next_seq(journal))
-        return;
-    journal->batch_count = (uint32_t)(seq - journal->committed - 1);
-    journal->batch_text.used = journal->batch[journal->batch_count].offset;
-}
-
-static int step_once(struct journal *journal, sqlite3_stmt *statement, struct err *err)
-{
-    const int code = sqlite3_step(statement);
-    const int rc = code == SQLITE_DONE ? 0 : sql_error(&journal->sql, "cannot write it", err);
-
-    sqlite3_reset(statement);
-    return rc;
-}
-
-static int insert(struct journal *journal, uint32_t i, struct err *err)
-{
-    const struct batch_row *row = &journal->batch[i];
-    sqlite3_stmt *to = journal->insert;
-
-    sqlite3_bind_int64(to, 1, (sqlite3_int64)(journal->committed + i + 1));
-    sqlite3_bind_int(to, 2, (int)row->kind);
-    sqlite3_bind_int64(to, 3, row->at_us);
-    sqlite3_bind_text64(to, 4, journal->batch_text.bytes + row->offset, row->length, SQLITE_STATIC,
-                        SQLITE_UTF8);
-    return step_once(journal, to, err);
-}
-
-/* Some errors end the transaction by themselves. */
-static void roll_back(struct journal *journal)
-{
-    if (!sqlite3_get_autocommit(journal->sql.db))
-        (void)sql_run(&journal->sql, "ROLLBACK", NULL);
-}
-
-int journal_commit(struct journal *journal, struct err *err)
-{
-    int rc;
-
-    if (journal->batch_count == 0)
-        return 0;
-    rc = step_once(journal, journal->begin, err);
-    for (uint32_t i = 0; i < journal->batch_count && rc == 0; i++)
-        rc = insert(journal, i, err);
-    if (rc == 0)
-        rc = step_once(journal, journal->commit, err);
-    if (rc < 0) {
-        roll_back(journal);
-        return rc;
-    }
-    journal->committed += journal->batch_count;
-    journal->batch_count = 0;
-    text_clear(&journal->batch_text);
-    return 0;
 }
 
 /* ---- snapshots ---- */
@@ -226,14 +113,14 @@ int journal_put_snapshot(struct journal *journal, int64_t at_us, const void *byt
     sqlite3_stmt *to;
     int rc;
 
-    check(journal->batch_count == 0);
+    check(journal->item_count == 0);
     rc = sql_prepare(&journal->sql, "INSERT OR REPLACE INTO snapshot VALUES (?, ?, ?)", &to, err);
     if (rc < 0)
         return rc;
     sqlite3_bind_int64(to, 1, (sqlite3_int64)journal->committed);
     sqlite3_bind_int64(to, 2, at_us);
     sqlite3_bind_blob64(to, 3, bytes, count, SQLITE_STATIC);
-    rc = step_once(journal, to, err);
+    rc = sql_step(&journal->sql, to, err);
     sqlite3_finalize(to);
     return rc;
 }
@@ -335,7 +222,7 @@ static int run_with(struct journal *journal, const char *text, const int64_t *va
         return rc;
     for (uint32_t i = 0; i < value_count; i++)
         sqlite3_bind_int64(statement, (int)i + 1, values[i]);
-    rc = step_once(journal, statement, err);
+    rc = sql_step(&journal->sql, statement, err);
     sqlite3_finalize(statement);
     return rc;
 }
@@ -365,7 +252,7 @@ int64_t journal_prune(struct journal *journal, const struct journal_rule *rule, 
     int rc;
 
     check(rule->snapshots >= 1 && rule->rows_max >= 1);
-    rc = step_once(journal, journal->begin, err);
+    rc = sql_step(&journal->sql, journal->begin, err);
     if (rc == 0)
         rc = run_with(journal,
                       "DELETE FROM snapshot WHERE seq NOT IN"
@@ -373,11 +260,11 @@ int64_t journal_prune(struct journal *journal, const struct journal_rule *rule, 
                       kept, 1, err);
     count = rc < 0 ? rc : drop_rows(journal, rule, now_us, err);
     if (count >= 0) {
-        rc = step_once(journal, journal->commit, err);
+        rc = sql_step(&journal->sql, journal->commit, err);
         count = rc < 0 ? rc : count;
     }
     if (count < 0) {
-        roll_back(journal);
+        sql_roll_back(&journal->sql);
         return count;
     }
     /* What is free goes back to the disk, a part at a time. */

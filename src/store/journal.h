@@ -45,15 +45,16 @@ int journal_open(const char *path, const char *vfs, struct journal **out, struct
 void journal_close(struct journal *journal);
 
 /* Adds a row to the batch; the text is copied. Returns its seq. The batch has at most
- * JOURNAL_BATCH_BYTES_MAX of text: more is broken code. */
+ * JOURNAL_BATCH_BYTES_MAX of text, jobs included: more is broken code. */
 uint64_t journal_put(struct journal *journal, enum journal_kind kind, int64_t at_us,
                      const char *text, size_t length);
 
 /* The seq that the next row gets. */
 uint64_t journal_next_seq(const struct journal *journal);
 
-/* Takes back what was put and not committed, from this seq on. */
-void journal_take_back(struct journal *journal, uint64_t seq);
+/* How much is in the batch now; what is put later can be taken back to there, jobs included. */
+uint32_t journal_mark(const struct journal *journal);
+void journal_take_back(struct journal *journal, uint32_t mark);
 
 /* Writes the batch: when this returns 0 it is on the disk, whole. Nothing to write is no work. On
  * an error nothing of it was written, and the batch is as it was: -ENOSPC the disk is full, -EIO.
@@ -76,6 +77,60 @@ struct journal_rule {
 /* Returns the number of rows that went; fewer than rows_max: nothing is left to do. */
 int64_t journal_prune(struct journal *journal, const struct journal_rule *rule, int64_t now_us,
                       struct err *err);
+
+/* ---- jobs ----
+ *
+ * What the core does not need to know of a job: its command, its environment, how it ended. They
+ * are put into the same batch as the events that they belong to, and are committed with them. */
+
+struct job_record {
+    uint64_t job_id;
+    const char *user;
+    int64_t submitted_us;
+    int64_t ended_us;   /* 0 = not yet */
+    const char *spec;   /* what was submitted, as text */
+    const void *secret; /* [secret_count] its environment; none once it has ended */
+    size_t secret_count;
+    const char *result; /* how it ended, as text; "" = not yet */
+};
+
+/* A job that was submitted. All that `job` points to is copied; ended_us and result are not used.
+ */
+void journal_put_job(struct journal *journal, const struct job_record *job);
+
+/* It has ended: its environment goes. One that is not known changes nothing. */
+void journal_end_job(struct journal *journal, uint64_t job_id, int64_t ended_us,
+                     const char *result);
+
+/* Calls `found` with what is committed of the job, valid for that call. 1, or 0 if there is none.
+ */
+int journal_find_job(struct journal *journal, uint64_t job_id,
+                     int (*found)(void *arg, const struct job_record *job, struct err *err),
+                     void *arg, struct err *err);
+
+struct job_filter {
+    const char *user;  /* NULL = of everybody */
+    int64_t before_us; /* that ended before; INT64_MAX = all */
+    uint32_t most;     /* at most so many */
+};
+
+/* Jobs that have ended, the last first, until `found` returns other than 0. Returns that, or 0. */
+int journal_list_jobs(struct journal *journal, const struct job_filter *filter,
+                      int (*found)(void *arg, const struct job_record *job, struct err *err),
+                      void *arg, struct err *err);
+
+/* A job that has ended goes when that was before keep_us ago, or when more than jobs_max ended
+ * after it. Jobs that have not ended never go. */
+struct job_rule {
+    int64_t keep_us;
+    uint32_t jobs_max;
+    uint32_t rows_max; /* at most so many go in one call */
+};
+
+/* Calls `forget` for each job that goes, before it goes, so that its logs go first: after a crash
+ * between the two it is called again. The number of jobs, or a negative errno. */
+int64_t journal_prune_jobs(struct journal *journal, const struct job_rule *rule, int64_t now_us,
+                           void (*forget)(void *arg, uint64_t job_id), void *arg, struct err *err);
 
 /* Folds the write-ahead log into the file; for when the daemon has nothing else to do. */
 int journal_tidy(struct journal *journal, struct err *err);

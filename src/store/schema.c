@@ -13,6 +13,11 @@ static const char *const steps[SCHEMA_VERSION] = {
     " text TEXT NOT NULL) STRICT;"
     "CREATE TABLE snapshot (seq INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, bytes BLOB NOT NULL)"
     " STRICT;",
+    /* job: what the core does not need of it; ended_us is NULL until it has ended. */
+    "CREATE TABLE job (job_id INTEGER PRIMARY KEY, user TEXT NOT NULL, submitted_us INTEGER NOT "
+    "NULL,"
+    " ended_us INTEGER, spec TEXT NOT NULL, secret BLOB, result TEXT) STRICT;"
+    "CREATE INDEX job_ended ON job (ended_us) WHERE ended_us IS NOT NULL;",
 };
 
 static int take_step(const struct sql *sql, int64_t version, struct err *err)

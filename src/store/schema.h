@@ -5,7 +5,7 @@
 
 /* "brth", by which the file is known (PRAGMA application_id). */
 #define SCHEMA_APPLICATION 0x62727468
-#define SCHEMA_VERSION     1
+#define SCHEMA_VERSION     2
 
 /* Makes the tables, or changes them step by step, each step whole or not at all. -EPROTO: the file
  * is of a later version. -EBADMSG: it is another program's. */

@@ -71,6 +71,21 @@ int sql_prepare(const struct sql *sql, const char *text, sqlite3_stmt **out, str
     return sql_error(sql, "cannot use it", err);
 }
 
+int sql_step(const struct sql *sql, sqlite3_stmt *statement, struct err *err)
+{
+    const int rc =
+        sqlite3_step(statement) == SQLITE_DONE ? 0 : sql_error(sql, "cannot write it", err);
+
+    sqlite3_reset(statement);
+    return rc;
+}
+
+void sql_roll_back(const struct sql *sql)
+{
+    if (!sqlite3_get_autocommit(sql->db))
+        (void)sql_run(sql, "ROLLBACK", NULL);
+}
+
 int sql_number(const struct sql *sql, const char *statement, int64_t *out, struct err *err)
 {
     sqlite3_stmt *query;

@@ -20,5 +20,11 @@ int sql_run(const struct sql *sql, const char *statements, struct err *err);
 
 int sql_prepare(const struct sql *sql, const char *text, sqlite3_stmt **out, struct err *err);
 
+/* Runs a statement that gives no rows once, and makes it ready for the next time. */
+int sql_step(const struct sql *sql, sqlite3_stmt *statement, struct err *err);
+
+/* Ends a transaction without its changes, if one is open: some errors end it by themselves. */
+void sql_roll_back(const struct sql *sql);
+
 /* The one number that a statement gives. */
 int sql_number(const struct sql *sql, const char *statement, int64_t *out, struct err *err);

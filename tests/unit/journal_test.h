@@ -38,12 +38,17 @@ static struct world world;
             fail_msg("'%s' is not in '%s'", (wanted), err.text);                                   \
     } while (0)
 
-static inline void make_folder(void)
+static inline void make_folder_in(const char *where)
 {
     memset(&world, 0, sizeof world);
-    snprintf(world.folder, sizeof world.folder, "/tmp/berth-journal-XXXXXX");
+    snprintf(world.folder, sizeof world.folder, "%s/berth-journal-XXXXXX", where);
     assert_non_null(mkdtemp(world.folder));
     snprintf(world.path, sizeof world.path, "%s/journal", world.folder);
+}
+
+static inline void make_folder(void)
+{
+    make_folder_in("/tmp");
 }
 
 static inline void remove_files(void)

@@ -4,6 +4,155 @@
 #include "store/schema.h"
 #include "unit/journal_test.h"
 
+static void run_sql(const char *statements)
+{
+    sqlite3 *db;
+
+    assert_int_equal(sqlite3_open(world.path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+/* ---- jobs ---- */
+
+static void put_job(uint64_t job_id, const char *user, int64_t submitted_us)
+{
+    const struct job_record record = {.job_id = job_id,
+                                      .user = user,
+                                      .submitted_us = submitted_us,
+                                      .spec = "run",
+                                      .secret = "A=\0B",
+                                      .secret_count = 4};
+
+    journal_put_job(world.journal, &record);
+}
+
+/* A job as "id user submitted-ended spec secret-bytes result". */
+static int add_job(void *arg, const struct job_record *record, struct err *e)
+{
+    char *out = arg;
+    const size_t used = strlen(out);
+
+    (void)e;
+    snprintf(out + used, 4096 - used, "%s%llu %s %lld-%lld %s %zu %s", used == 0 ? "" : ", ",
+             (unsigned long long)record->job_id, record->user, (long long)record->submitted_us,
+             (long long)record->ended_us, record->spec, record->secret_count, record->result);
+    return 0;
+}
+
+static const char *job(uint64_t job_id)
+{
+    static char out[4096];
+
+    out[0] = '\0';
+    WORKS(journal_find_job(world.journal, job_id, add_job, out, &err));
+    return out;
+}
+
+static const char *jobs_of(const char *user, int64_t before_us, uint32_t most)
+{
+    static char out[4096];
+    const struct job_filter filter = {user, before_us, most};
+
+    out[0] = '\0';
+    WORKS(journal_list_jobs(world.journal, &filter, add_job, out, &err));
+    return out;
+}
+
+static void a_job_is_kept_with_its_environment_until_it_has_ended(void **state)
+{
+    (void)state;
+    begin();
+    put_job(UINT64_MAX, "ann", 5);
+    (void)put(5, "submitted");
+    assert_string_equal(job(UINT64_MAX), "");
+    WORKS(journal_commit(world.journal, &err));
+    close_journal();
+    open_journal();
+    assert_string_equal(job(UINT64_MAX), "18446744073709551615 ann 5-0 run 4 ");
+    journal_end_job(world.journal, UINT64_MAX, 9, "ok");
+    journal_end_job(world.journal, 3, 9, "not known");
+    WORKS(journal_commit(world.journal, &err));
+    assert_string_equal(job(UINT64_MAX), "18446744073709551615 ann 5-9 run 0 ok");
+    assert_string_equal(job(3), "");
+    end();
+}
+
+/* Jobs 1..6 of ann and bob in turn, that ended at 10..60 us, and job 7 that did not. */
+static void make_jobs(void)
+{
+    for (uint64_t id = 1; id <= 7; id++)
+        put_job(id, id % 2 == 1 ? "ann" : "bob", 0);
+    for (uint64_t id = 1; id <= 6; id++)
+        journal_end_job(world.journal, id, 10 * (int64_t)id, "ok");
+    WORKS(journal_commit(world.journal, &err));
+}
+
+static void jobs_that_ended_are_listed_the_last_first(void **state)
+{
+    (void)state;
+    begin();
+    make_jobs();
+    assert_string_equal(jobs_of(NULL, INT64_MAX, 2), "6 bob 0-60 run 0 ok, 5 ann 0-50 run 0 ok");
+    assert_string_equal(jobs_of("ann", 50, 10), "3 ann 0-30 run 0 ok, 1 ann 0-10 run 0 ok");
+    assert_string_equal(jobs_of("cy", INT64_MAX, 10), "");
+    end();
+}
+
+static void forget_job(void *arg, uint64_t job_id)
+{
+    char *out = arg;
+    const size_t used = strlen(out);
+
+    snprintf(out + used, 64 - used, "%d ", (int)job_id);
+}
+
+/* The jobs that go. */
+static const char *prune_jobs(int64_t keep_us, uint32_t jobs_max, uint32_t rows_max)
+{
+    const struct job_rule rule = {keep_us, jobs_max, rows_max};
+    static char out[64];
+
+    out[0] = '\0';
+    WORKS(journal_prune_jobs(world.journal, &rule, 100, forget_job, out, &err));
+    return out;
+}
+
+static void jobs_go_when_they_ended_long_ago_or_are_too_many(void **state)
+{
+    (void)state;
+    begin();
+    make_jobs();
+    assert_string_equal(prune_jobs(90, 6, 100), ""); /* ended at 10: not before 10 */
+    assert_string_equal(prune_jobs(70, 6, 100), "1 2 ");
+    assert_string_equal(prune_jobs(70, 3, 100), "3 ");
+    assert_string_equal(prune_jobs(0, 0, 2), "4 5 ");
+    assert_string_equal(prune_jobs(0, 0, 2), "6 ");
+    assert_string_equal(prune_jobs(0, 0, 2), "");
+    assert_string_equal(job(7), "7 ann 0-0 run 4 "); /* it has not ended */
+    end();
+}
+
+/* As berth 0.1.0 before there were jobs in it would have made it. */
+static void a_journal_of_an_older_version_gets_what_is_new(void **state)
+{
+    (void)state;
+    make_folder();
+    run_sql("CREATE TABLE journal (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL,"
+            " at_us INTEGER NOT NULL, text TEXT NOT NULL) STRICT;"
+            "CREATE TABLE snapshot (seq INTEGER PRIMARY KEY, at_us INTEGER NOT NULL,"
+            " bytes BLOB NOT NULL) STRICT;"
+            "INSERT INTO journal VALUES (1, 2, 10, 'old');"
+            "PRAGMA user_version = 1; PRAGMA application_id = 1651668072;");
+    open_journal();
+    assert_string_equal(rows_after(0), "1:old");
+    make_jobs();
+    close_journal();
+    open_journal();
+    assert_string_equal(jobs_of(NULL, INT64_MAX, 1), "6 bob 0-60 run 0 ok");
+    end();
+}
+
 static void what_was_committed_is_there_after_a_restart(void **state)
 {
     (void)state;
@@ -36,18 +185,21 @@ static void what_was_not_committed_is_not(void **state)
 
 static void a_batch_is_taken_back_from_a_mark_on(void **state)
 {
-    uint64_t mark;
+    uint32_t mark;
 
     (void)state;
     begin();
     (void)put(10, "a");
-    mark = put(20, "refused");
+    mark = journal_mark(world.journal);
+    (void)put(20, "refused");
+    put_job(7, "ann", 20);
     (void)put(20, "refused too");
     journal_take_back(world.journal, mark);
-    journal_take_back(world.journal, journal_next_seq(world.journal));
-    assert_int_equal(put(30, "b"), mark);
+    journal_take_back(world.journal, journal_mark(world.journal));
+    assert_int_equal(put(30, "b"), 2);
     WORKS(journal_commit(world.journal, &err));
     assert_string_equal(rows_after(0), "1:a 2:b");
+    assert_string_equal(job(7), "");
     end();
 }
 
@@ -107,15 +259,6 @@ static void one_process_uses_it_at_a_time(void **state)
 
 /* ---- what is no journal of ours ---- */
 
-static void run_sql(const char *statements)
-{
-    sqlite3 *db;
-
-    assert_int_equal(sqlite3_open(world.path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statements, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
-
 static void a_journal_of_a_later_version_is_refused(void **state)
 {
     struct journal *journal;
@@ -125,7 +268,7 @@ static void a_journal_of_a_later_version_is_refused(void **state)
     close_journal();
     run_sql("PRAGMA user_version = 99");
     FAILS(journal_open(world.path, NULL, &journal, &err), -EPROTO,
-          "of version 99, this berth knows up to 1; use a newer one");
+          "of version 99, this berth knows up to 2; use a newer one");
     end();
 }
 
@@ -351,6 +494,10 @@ static void what_was_dropped_goes_back_to_the_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_job_is_kept_with_its_environment_until_it_has_ended),
+        TEST(jobs_that_ended_are_listed_the_last_first),
+        TEST(jobs_go_when_they_ended_long_ago_or_are_too_many),
+        TEST(a_journal_of_an_older_version_gets_what_is_new),
         TEST(what_was_committed_is_there_after_a_restart),
         TEST(what_was_not_committed_is_not),
         TEST(a_batch_is_taken_back_from_a_mark_on),
