@@ -4,7 +4,7 @@
 BUILD = build
 SEED = 1
 STEPS = 1000000
-BENCHES = bench-fgd bench-steady bench-jct bench-philly bench-queues
+BENCHES = bench-fgd bench-steady bench-jct bench-philly bench-queues bench-backfill
 
 .PHONY: all help deps build demo test soak lint format bench clean $(BENCHES)
 

@@ -33,7 +33,7 @@ struct list {
 
 struct sim_args {
     const char *cluster, *trace, *policy, *order, *seeds, *arrive_until, *steady, *lifetimes;
-    const char *partition, *partition_share, *config, *jitter;
+    const char *partition, *partition_share, *config, *jitter, *reservation_depth;
     const char *restart_cost, *checkpoint_every, *protocol, *mix, *events, *explain;
     bool json, csv, check, queues, help;
     struct config_file config_file;
@@ -85,8 +85,7 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         {"trace", "FILE[:NAME]", "jobs: openb, muri, pollux, philly or generic CSV, also .gz",
          &a->trace, NULL},
         {"partition", "FILE",
-         "each queue alone on its nodes of FILE (vc,nodes_8gpu); instead of "
-         "--cluster",
+         "each queue alone on its nodes of FILE (vc,nodes_8gpu); instead of --cluster",
          &a->partition, NULL},
         {"partition-share", "PCT", "of these nodes (default 100)", &a->partition_share, NULL},
         {"config", "FILE",
@@ -96,6 +95,9 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         {"queues", NULL, "print CSV of what the run was like for each queue", NULL, &a->queues},
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
+        {"reservation-depth", "N|all",
+         "jobs that have a reservation (default 0, or as --config says)", &a->reservation_depth,
+         NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
         {"arrive-until", "PCT",
          "pods arrive in random order until so much GPU compute was "
@@ -117,8 +119,7 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
          &a->checkpoint_every, NULL},
         {"protocol", "NAME", "how jobs make progress (default none)", &a->protocol, NULL},
         {"mix", "trace|learned",
-         "what fgd knows of the demand: the trace's shapes in advance, "
-         "or what has arrived (default learned)",
+         "what fgd knows of the demand: the trace's shapes, or what came (default learned)",
          &a->mix, NULL},
         {"events", "FILE", "record the events of the run, for berth replay; one run only",
          &a->events, NULL},
@@ -218,6 +219,20 @@ static int read_workload(struct sim_args *a, struct err *err)
     return rc;
 }
 
+static int read_depth(struct sim_args *a, struct err *err)
+{
+    int64_t depth = 0;
+    int rc = 0;
+
+    if (a->reservation_depth != NULL && strcmp(a->reservation_depth, "all") == 0)
+        depth = RESERVE_ALL;
+    else if (a->reservation_depth != NULL)
+        rc = read_number("reservation-depth", a->reservation_depth, 0, RESERVATIONS_MAX, &depth,
+                         err);
+    a->run.reservation_depth = (uint32_t)depth;
+    return rc;
+}
+
 static int read_args(struct sim_args *a, struct err *err)
 {
     const char *mix = a->mix != NULL ? a->mix : "learned";
@@ -230,6 +245,7 @@ static int read_args(struct sim_args *a, struct err *err)
              : read_time("checkpoint-every", a->checkpoint_every, &a->run.checkpoint_every_us, err);
     rc = rc < 0 ? rc : read_time("jitter", a->jitter, &a->run.workload.jitter_us, err);
     rc = rc < 0 ? rc : read_workload(a, err);
+    rc = rc < 0 ? rc : read_depth(a, err);
     if (rc < 0)
         return rc;
     if (scan_range_u64(a->seeds != NULL ? a->seeds : "42", &a->seed_first, &a->seed_last) < 0)
@@ -419,6 +435,8 @@ static int load_config(struct sim_args *a, struct err *err)
     if (rc < 0)
         return rc;
     a->run.rules = &a->config_file.config.rules;
+    if (a->reservation_depth == NULL)
+        a->run.reservation_depth = a->run.rules->reservation_depth;
     return 0;
 }
 

@@ -134,6 +134,28 @@ static void json_models(struct json_out *json, const struct result *r)
     json_array_end(json);
 }
 
+static void json_promises(struct json_out *json, const struct promises *p)
+{
+    json_key_u64(json, "reserved_jobs", p->jobs);
+    json_key_u64(json, "late_jobs", p->late_jobs);
+    json_key_u64(json, "slips", p->slips);
+    json_key_u64(json, "slips_charged", p->slips_charged);
+    json_key(json, "largest");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < p->largest_count; i++) {
+        const struct largest *l = &p->largest[i];
+
+        json_object_begin(json);
+        json_key_u64(json, "gpus", l->gpus);
+        json_key_fixed(json, "wait_s", l->wait_us, 6);
+        json_key_fixed(json, "promised_s", l->promised_us, 6);
+        json_key_fixed(json, "bound_s", l->bound_us, 6);
+        json_key_u64(json, "slips", l->slips);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 void report_json(const struct report_run *runs, uint32_t count)
 {
     struct json_out json;
@@ -152,6 +174,8 @@ void report_json(const struct report_run *runs, uint32_t count)
         for (uint32_t k = 0; k < n; k++)
             json_field(&json, &fields[k]);
         json_models(&json, &runs[i].result);
+        if (runs[i].result.reserves)
+            json_promises(&json, &runs[i].result.promises);
         json_object_end(&json);
     }
     json_array_end(&json);

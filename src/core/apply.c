@@ -62,5 +62,7 @@ int core_apply(struct core *core, const struct event *event, struct err *err)
     rc = apply_fact(core, event, err);
     if (rc < 0)
         core->now_us = before_us;
+    else if (event->type != EVENT_TIME_PASSED && event->type != EVENT_STEPPED)
+        reserve_upset(core);
     return rc;
 }

@@ -60,13 +60,19 @@ uint32_t classes_find(const struct classes *c, uint32_t name)
     return ROW_NONE;
 }
 
+uint32_t classes_lowest(const struct classes *c)
+{
+    uint32_t lowest = UINT32_MAX;
+
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->rows[i].active > 0 && !c->rows[i].fixed && c->rows[i].rank < lowest)
+            lowest = c->rows[i].rank;
+    return lowest;
+}
+
 bool classes_may_take(const struct classes *c, uint32_t class_id)
 {
-    for (uint32_t i = 0; i < c->count; i++)
-        if (c->rows[i].active > 0 && !c->rows[i].fixed &&
-            c->rows[i].rank < c->rows[class_id].takes_below)
-            return true;
-    return false;
+    return classes_lowest(c) < c->rows[class_id].takes_below;
 }
 
 /* ---- the walk ---- */

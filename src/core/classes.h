@@ -42,5 +42,8 @@ uint32_t classes_find(const struct classes *c, uint32_t name); /* ROW_NONE if th
 /* Does a job of this class take from any job that holds GPUs now? O(classes). */
 bool classes_may_take(const struct classes *c, uint32_t class_id);
 
+/* The lowest rank of those whose jobs hold GPUs and may give way, or UINT32_MAX. O(classes). */
+uint32_t classes_lowest(const struct classes *c);
+
 /* How many jobs of a class are active follows from the jobs. names: how many there are. */
 void classes_walk(struct classes *c, uint32_t names, struct tape *t);

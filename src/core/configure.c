@@ -14,6 +14,7 @@
 #include "base/sort.h"
 #include "core/claim.h"
 #include "core/due.h"
+#include "core/ends.h"
 #include "core/facts.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -522,6 +523,7 @@ static void move_job(struct core *core, const struct tables *old, uint32_t job)
     if (row->state != JOB_PENDING)
         core->classes.rows[row->class_id].active++;
     book_all(core, row);
+    ends_configured(core, job);
     due_job(core, job);
     row->queued = false;
     if (queued)

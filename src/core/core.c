@@ -137,6 +137,8 @@ void core_free(struct core *core)
     mem_free(core->entitle.scratch);
     mem_free(core->entitle.wanted);
     trial_done(&core->trial);
+    reserve_done(&core->reserve);
+    timeline_done(&core->timeline);
     victims_done(&core->victims);
     index_done(&core->index);
     fits_done(&core->fits);
@@ -195,6 +197,8 @@ struct core *core_clone(const struct core *src)
     dst->shortlists = mem_alloc(src->shortlist_cap, sizeof *src->shortlists);
     for (uint32_t i = 0; i < src->shortlist_count; i++)
         shortlist_copy(&dst->shortlists[i], &src->shortlists[i]);
+    reserve_copy(&dst->reserve, &src->reserve);
+    dst->timeline = (struct timeline){0};
     dst->contest = (struct contest){0};
     dst->entitle = (struct entitle_scratch){0};
     dst->trial = (struct trial){0};

@@ -14,14 +14,16 @@ static int64_t earlier(int64_t a, int64_t b)
 static int64_t job_due_us(const struct core *core, const struct job *row)
 {
     const int64_t min_run_us = job_min_run_us(core, row);
-    int64_t at_us = TIME_NONE, exempt_us;
+    int64_t at_us = row->ends_us, exempt_us;
 
-    if (row->state == JOB_STOPPING)
-        return row->attended ? TIME_NONE : row->stop_us + job_grace_us(core, row) + ATTEND_AFTER_US;
-    if (row->state != JOB_RUNNING)
+    if (row->state == JOB_FREE || row->state == JOB_PENDING)
         return TIME_NONE;
+    if (row->state == JOB_STOPPING && !row->attended)
+        at_us = earlier(at_us, job_attend_us(core, row));
+    if (row->state != JOB_RUNNING)
+        return at_us;
     if (row->limit_us > 0)
-        at_us = row->start_us + row->limit_us;
+        at_us = earlier(at_us, row->start_us + row->limit_us);
     exempt_us = row->start_us + min_run_us;
     return min_run_us > 0 && exempt_us > core->settled_us && !row->fixed ? earlier(at_us, exempt_us)
                                                                          : at_us;

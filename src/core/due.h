@@ -5,9 +5,10 @@
  * time follows from its facts: whoever changes one of those says so with due_job() or due_node(),
  * O(log what is due). So nothing in the heap is stale, and it is in no digest and no snapshot.
  *
- * Of a job: its time limit; the end of its min_run_us, when it may give way; and the time at which
- * tasks that were told to stop should be long gone. Of a node: when it is lost, since nothing was
- * heard of it; and when it has been calm for long enough after being silent too often. */
+ * Of a job: its time limit; when it should be gone (ends.h); the end of its min_run_us, when it may
+ * give way; and the time at which tasks that were told to stop should be long gone. Of a node: when
+ * it is lost, since nothing was heard of it; and when it has been calm for long enough after being
+ * silent too often. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,8 @@
  *
  * Only the first job of each bucket takes part in the contest. When it starts, the next one of its
  * bucket takes its place; when it does not fit, none behind it does, and the whole bucket is out
- * until something got free. So a step costs O(buckets that may fit + jobs started), however many
+ * until something got free. Where jobs have reservations, it is out only after those of its jobs
+ * that get one. So a step costs O(buckets that may fit + jobs started), however many
  * jobs wait. */
 #include "core/claim.h"
 #include "core/contest.h"
@@ -33,7 +34,7 @@ static bool takes_part(struct core *core, uint32_t b)
     struct bucket *bucket = &core->pending.buckets[b];
     const uint32_t job = bucket->heap[0].job;
 
-    if (!is_refused(core, bucket) || core->jobs.rows[job].victims > 0 ||
+    if (core->reserve.open || !is_refused(core, bucket) || core->jobs.rows[job].victims > 0 ||
         orderer_of(core, job)->policy->blocks || rights_some(core, job))
         return true;
     if (bucket->refused_at != core->index.gains)
@@ -48,6 +49,25 @@ static bool refuse(struct core *core, struct bucket *bucket, const struct refusa
     return false;
 }
 
+/* A place that delays no reservation. Reasons are those of the gang alone, unless it would fit. */
+static enum placing place(struct core *core, uint32_t job, uint32_t *out_layout,
+                          enum reason *out_reason, struct refusal *out_refusal)
+{
+    const uint32_t mark = trial_mark(&core->trial);
+    enum placing placing;
+
+    if (!core->reserve.open || !reserve_binds(core, job))
+        return place_job(core, job, HELD_NOW, out_layout, out_reason, out_refusal);
+    if (reserve_place(core, job, out_layout))
+        return PLACE_DONE;
+    placing = place_job(core, job, HELD_NOW, out_layout, out_reason, out_refusal);
+    if (placing != PLACE_DONE)
+        return placing;
+    trial_undo(core, mark);
+    *out_reason = REASON_RESERVED;
+    return PLACE_NO_ROOM;
+}
+
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -60,19 +80,25 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     enum reason reason;
     uint32_t layout;
 
-    if (bucket->refused_at == core->index.gains)
+    if (bucket->refused_at == core->index.gains &&
+        (bucket->reason != REASON_RESERVED || !core->reserve.open))
         return false;
     if (!queues_admit(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &core->capacity,
                       HELD_NOW, &refusal))
         return refuse(core, bucket, &refusal);
     if (note->refused_at != core->index.gains) {
-        placing = place_job(core, job, HELD_NOW, &layout, &reason, &refusal);
+        placing = place(core, job, &layout, &reason, &refusal);
         if (placing == PLACE_DONE) {
             job_start(core, job, layout, mark, out);
             return true;
         }
         if (placing == PLACE_BEYOND)
             return refuse(core, bucket, &refusal);
+        if (reason == REASON_RESERVED) {
+            bucket->refused_at = core->index.gains; /* of another bucket it may be shorter */
+            wait_for(bucket, REASON_RESERVED, QUEUE_NONE);
+            return false;
+        }
         note->refused_at = core->index.gains;
         note->reason =
             reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
@@ -129,13 +155,31 @@ struct turns {
 
 static bool make_way(struct core *core, uint32_t job, struct turns *turns, struct decisions *out)
 {
+    bool done;
+
     (void)entitle_again(core);
     if (!rights_some(core, job))
         return false;
     if (!turns->victims_known)
         victims_refresh(core);
     turns->victims_known = true;
-    return preempt_for(core, job, out);
+    if (!core->reserve.open)
+        return preempt_for(core, job, out);
+    reserve_show(core, job);
+    done = preempt_for(core, job, out);
+    reserve_hide(core);
+    return done;
+}
+
+/* It waits, if possible with a reservation; then the next one of its bucket has its turn. */
+static void pass_by(struct core *core, uint32_t b, uint32_t job)
+{
+    if (core->reserve.open && reserve_for(core, job) && core->pending.buckets[b].count > 1) {
+        reserve_set_aside(core, job);
+        contest_next(core, b);
+    } else {
+        contest_drop(core, b);
+    }
 }
 
 /* The first job of a bucket has its turn. */
@@ -150,30 +194,59 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
     } else if (try_start(core, job, out)) {
         contest_next(core, b);
     } else if (orderer_of(core, job)->policy->blocks) {
+        if (core->reserve.open)
+            (void)reserve_for(core, job);
         contest_hold_back(core, b);
     } else if (make_way(core, job, turns, out)) {
         turns->made_way = true;
         contest_next(core, b); /* it has a claim; the next one may have one too */
         contest_refresh(core);
     } else {
-        contest_drop(core, b);
+        pass_by(core, b, job);
     }
 }
 
+/* All have another turn: in any case when `changed`, else if reservations have moved, so that
+ * somebody before them may have room now; that is not for ever. */
+static bool another_turn(struct core *core, bool changed, uint32_t *moved)
+{
+    if (!core->reserve.open)
+        return changed;
+    return (changed || (*moved)++ < RESERVE_AGAIN) && reserve_again(core, changed);
+}
+
+static void open_contest(struct core *core)
+{
+    contest_open(core, takes_part);
+    if (core->reserve.open || core->reserve.count == 0 || contest_best(core) == ROW_NONE)
+        return;
+    reserve_upset(core); /* somebody may take from others now, and that is not all of it */
+    (void)reserve_open(core);
+    contest_open(core, takes_part);
+}
+
 /* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
- * before; and when somebody has started, others may be entitled to more. So all have a turn again,
- * until nothing of that happens. */
+ * before; and when somebody has started, others may be entitled to more, or have somebody to take
+ * from, which is who may claim what leaves. So all have a turn again, until nothing of that
+ * happens.
+ */
 void step_fill(struct core *core, struct decisions *out)
 {
+    uint32_t bucket, lowest, moved = 0;
     struct turns turns;
-    uint32_t bucket;
+    bool changed;
 
+    (void)reserve_open(core);
     start_claimants(core, out);
     do {
         turns = (struct turns){false, false};
-        contest_open(core, takes_part);
+        lowest = classes_lowest(&core->classes);
+        open_contest(core);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-    } while (entitle_again(core) || turns.made_way);
+        changed = entitle_again(core) || turns.made_way || classes_lowest(&core->classes) < lowest;
+    } while (another_turn(core, changed, &moved));
     trial_commit(core);
+    if (core->reserve.open)
+        reserve_close(core, out);
 }

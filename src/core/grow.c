@@ -75,19 +75,34 @@ static uint32_t list_candidates(struct core *core, bool services, struct waiting
     return count;
 }
 
+/* As many as fit, at most `max`; on trial. */
+static uint32_t place_more(struct core *core, uint32_t job, uint32_t max, uint32_t mark)
+{
+    struct refusal refusal;
+
+    if (may_fit(core, &core->jobs.rows[job]))
+        (void)place_absent(core, job, max);
+    (void)place_within_bounds(core, job, mark, 0, HELD_NOW, &refusal);
+    return trial_mark(&core->trial) - mark;
+}
+
+/* What reservations are in the way of may have room though nothing gets free. */
 static void grow_job(struct core *core, uint32_t job, uint32_t max, struct decisions *out)
 {
     const uint32_t mark = trial_mark(&core->trial);
     const struct job *row = &core->jobs.rows[job];
-    struct refusal refusal;
-    uint32_t placed = may_fit(core, row) ? place_absent(core, job, max) : 0;
+    uint32_t placed;
 
-    (void)place_within_bounds(core, job, mark, 0, HELD_NOW, &refusal);
-    placed = trial_mark(&core->trial) - mark;
+    if (core->reserve.open)
+        reserve_show_beside(core, job);
+    placed = place_more(core, job, max, mark);
+    if (core->reserve.open)
+        reserve_hide_beside(core, job);
     if (placed > 0)
         job_grow(core, job, mark, out);
     if (placed < max && row->growing_at != ROW_NONE)
-        core->elastic.growing[row->growing_at].refused_at = core->index.gains;
+        core->elastic.growing[row->growing_at].refused_at =
+            core->reserve.open ? NOT_REFUSED : core->index.gains;
 }
 
 void step_mend(struct core *core, struct decisions *out)
@@ -108,7 +123,7 @@ void step_mend(struct core *core, struct decisions *out)
 void step_grow(struct core *core, struct decisions *out)
 {
     struct waiting *candidates, first;
-    bool blocked;
+    bool blocked, looking;
     uint32_t count;
 
     if (core->elastic.settled_at == core->index.gains || core->elastic.count == 0)
@@ -116,6 +131,7 @@ void step_grow(struct core *core, struct decisions *out)
     candidates = mem_alloc(core->elastic.count, sizeof *candidates);
     blocked = blocker(core, &first);
     count = list_candidates(core, false, candidates);
+    looking = count > 0 && reserve_look(core);
     core->elastic.settled_at = core->index.gains;
     for (uint32_t i = 0; i < count; i++) {
         if (!blocked || waiting_before(&candidates[i], &first))
@@ -123,6 +139,8 @@ void step_grow(struct core *core, struct decisions *out)
         else
             core->elastic.settled_at = NOT_REFUSED;
     }
+    if (looking)
+        reserve_look_done(core);
     trial_commit(core);
     mem_free(candidates);
 }

@@ -20,8 +20,10 @@
 #include "core/orderers.h"
 #include "core/pending.h"
 #include "core/queues.h"
+#include "core/reserve.h"
 #include "core/shape.h"
 #include "core/shortlist.h"
+#include "core/timeline.h"
 #include "core/trial.h"
 #include "core/victims.h"
 #include "core/view.h"
@@ -65,8 +67,9 @@ struct core {
     uint32_t unsettled_count, unsettled_cap;
     uint32_t *claimants; /* jobs that others were stopped for; they go first */
     uint32_t claimant_count, claimant_cap;
-    struct drift drift;   /* what listings repaired */
-    uint64_t marks_ahead; /* checkpoints said to be of a time that had not come yet */
+    struct reserve reserve; /* when and where waiting jobs start at the latest */
+    struct drift drift;     /* what listings repaired */
+    uint64_t marks_ahead;   /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */
     struct fits fits;
@@ -79,6 +82,7 @@ struct core {
     struct contest contest;
     struct amounts capacity; /* of the whole cluster, as of this step */
     struct entitle_scratch entitle;
+    struct timeline timeline;
     struct heap due;        /* what is due at a time, see due.h */
     struct victims victims; /* the running jobs, worst first, of the last step that asked */
 };

@@ -35,19 +35,20 @@ enum job_state {
 };
 
 enum reason {
-    REASON_NONE,    /* not waiting */
-    REASON_NEW,     /* submitted after the last step */
-    REASON_NEVER,   /* the nodes of this cluster could not hold it, even if they were empty */
-    REASON_ROOM,    /* no node it may use has room for a task of it now (GPUs, CPUs
-                     * or memory are short) */
-    REASON_GANG,    /* some tasks would fit, but not all of them together */
-    REASON_ORDER,   /* an earlier job holds back all behind it */
-    REASON_VICTIMS, /* waits for preempted jobs to leave */
-    REASON_QUOTA,   /* a queue is at its limit */
-    REASON_BORROW,  /* a queue has borrowed as much as it may */
-    REASON_LEND,    /* a queue keeps back what it does not lend */
-    REASON_USER,    /* its user is at the limit for a user of the queue */
-    REASON_CLASS,   /* its user is at the limit for a user of the class */
+    REASON_NONE,     /* not waiting */
+    REASON_NEW,      /* submitted after the last step */
+    REASON_NEVER,    /* the nodes of this cluster could not hold it, even if they were empty */
+    REASON_ROOM,     /* no node it may use has room for a task of it now (GPUs, CPUs
+                      * or memory are short) */
+    REASON_GANG,     /* some tasks would fit, but not all of them together */
+    REASON_ORDER,    /* an earlier job holds back all behind it */
+    REASON_VICTIMS,  /* waits for preempted jobs to leave */
+    REASON_QUOTA,    /* a queue is at its limit */
+    REASON_BORROW,   /* a queue has borrowed as much as it may */
+    REASON_LEND,     /* a queue keeps back what it does not lend */
+    REASON_USER,     /* its user is at the limit for a user of the queue */
+    REASON_CLASS,    /* its user is at the limit for a user of the class */
+    REASON_RESERVED, /* it fits now, and would delay a job that has a reservation */
     /* why a job is not even queued */
     REASON_HELD,  /* by its user */
     REASON_AFTER, /* waits for other jobs to end */
@@ -95,25 +96,29 @@ struct job {
     bool lined_up;   /* in its array's list of those that are kept out */
     bool fixed;      /* it never gives way */
     bool attended;   /* STOPPING: it should be long gone, and that was said */
+    bool overran;    /* this run was still there when it should have been gone: ends.h */
     bool mark_ahead; /* it said once that it had saved work of a time that had not come yet */
     uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
     uint32_t after_left;                    /* jobs that it waits for */
     enum reason told;                       /* what its own note said, while it is not queued */
+    uint32_t reservation;                   /* row of core.reserve; ROW_NONE */
     uint32_t victims;  /* jobs that were told to stop for it and have not left */
     uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
     int64_t submit_us;
-    int64_t deadline_us;     /* when it should have ended; TIME_NONE = none */
-    int64_t start_us;        /* of this run; TIME_NONE unless RUNNING or STOPPING */
-    int64_t stop_us;         /* when it was told to stop; TIME_NONE unless STOPPING */
-    int64_t limit_us;        /* run time of one run at most; 0 = no limit */
-    int64_t grace_us;        /* from being told to stop to being killed; -1 = that of its class */
-    int64_t min_run_us;      /* of one run, before it gives way; -1 = that of its class */
-    int64_t mark_us;         /* what it did up to then is saved; 0 = nothing. Never after now */
-    int64_t mark_said_us;    /* the last mark as it was said */
-    uint32_t retries_left;   /* how often it may yet start again after a task of it failed */
-    int64_t attained_us;     /* run time of earlier runs, kept over preemption */
-    int64_t remaining_us;    /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
-                              * since then less by the time it ran, see job_remaining_us() */
+    int64_t deadline_us;   /* when it should have ended; TIME_NONE = none */
+    int64_t start_us;      /* of this run; TIME_NONE unless RUNNING or STOPPING */
+    int64_t stop_us;       /* when it was told to stop; TIME_NONE unless STOPPING */
+    int64_t limit_us;      /* run time of one run at most; 0 = no limit */
+    int64_t grace_us;      /* from being told to stop to being killed; -1 = that of its class */
+    int64_t min_run_us;    /* of one run, before it gives way; -1 = that of its class */
+    int64_t ends_us;       /* when this run is gone at the latest: ends.h; TIME_NONE = not known */
+    int64_t bound_us;      /* and that counted from its start */
+    int64_t mark_us;       /* what it did up to then is saved; 0 = nothing. Never after now */
+    int64_t mark_said_us;  /* the last mark as it was said */
+    uint32_t retries_left; /* how often it may yet start again after a task of it failed */
+    int64_t attained_us;   /* run time of earlier runs, kept over preemption */
+    int64_t remaining_us;  /* what an oracle says is left, or REMAINING_UNKNOWN: when told, and
+                            * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     uint32_t run; /* counts start decisions, those for some of its tasks too */

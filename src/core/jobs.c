@@ -177,6 +177,7 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->in_vain);
     tape_bool(t, &job->fixed);
     tape_bool(t, &job->attended);
+    tape_bool(t, &job->overran);
     tape_bool(t, &job->mark_ahead);
     tape_bool(t, &job->service);
 }
@@ -199,6 +200,8 @@ static void times_walk(struct job *job, struct tape *t)
     tape_i64_in(t, &job->limit_us, 0, TIME_US_MAX, "limit of a job");
     tape_i64_in(t, &job->grace_us, -1, TIME_US_MAX, "grace of a job");
     tape_i64_in(t, &job->min_run_us, -1, TIME_US_MAX, "least run time of a job");
+    time_walk(&job->ends_us, t, "when a job should be gone");
+    tape_i64_in(t, &job->bound_us, 0, JOB_TIME_MAX, "bound of a run");
     tape_i64_in(t, &job->mark_us, 0, JOB_TIME_MAX, "checkpoint of a job");
     tape_i64(t, &job->mark_said_us);
     tape_u32(t, &job->retries_left);
@@ -307,6 +310,7 @@ void jobs_walk(struct jobs *j, const struct jobs_limits *limits, struct tape *t)
             vec_reserve(j->rows, j->cap, j->count + 1);
             j->rows[j->count++] = (struct job){.task_first = ROW_NONE,
                                                .array = ROW_NONE,
+                                               .reservation = ROW_NONE,
                                                .array_prev = ROW_NONE,
                                                .array_next = ROW_NONE,
                                                .growing_at = ROW_NONE};

@@ -77,3 +77,16 @@ void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
     book(core, node, shape, gpu_mask, -1);
     ledger_refresh(core, node);
 }
+
+void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign)
+{
+    struct node *row = &core->nodes.rows[node];
+
+    row->held_mcpu += sign * hold->mcpu;
+    row->held_memory_bytes += sign * hold->memory_bytes;
+    for (uint32_t i = 0; i < nodes_class_of(&core->nodes, node)->gpu_count; i++) {
+        core->nodes.gpus[row->gpu_first + i].held_mgpu += sign * hold->gpu_mgpu[i];
+        core->nodes.gpus[row->gpu_first + i].held_bytes += sign * hold->gpu_bytes[i];
+    }
+    ledger_refresh(core, node);
+}

@@ -3,12 +3,24 @@
 #pragma once
 #include <stdint.h>
 
+#include "core/limits.h"
+
 struct core;
 
 /* A task of this shape takes, or gives back, its share on these GPUs of the node. One node
  * changes its state. O(GPUs log GPUs + log nodes). */
 void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
 void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
+
+/* What is said to be held on a node beside its tasks, for a while: timeline.h. */
+struct hold {
+    int64_t mcpu, memory_bytes;
+    int32_t gpu_mgpu[NODE_GPUS_MAX];
+    int64_t gpu_bytes[NODE_GPUS_MAX];
+};
+
+/* Add it to the node's books (sign 1), or take it out again (-1). O(GPUs log GPUs + log nodes). */
+void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign);
 
 /* The node's description, health or tasks changed: put it into its state, or out of all of them if
  * it takes no new work. */

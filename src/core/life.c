@@ -5,8 +5,37 @@
 #include "base/check.h"
 #include "core/due.h"
 #include "core/elastic.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/ledger.h"
+
+/* Jobs of one bucket start or wait together, so where reservations depend on how long a run may
+ * take they are alike in that as well: by their limit, or by what they are predicted from. */
+struct wanted job_wanted(const struct core *core, const struct job *row)
+{
+    struct wanted ask = {
+        .gang = row->gang,
+        .leaf = row->at.leaf,
+        .of_class = row->at.of_class,
+        .class_id = row->class_id,
+        .queue = core->no_name,
+        .user = core->no_name,
+        .name = core->no_name,
+    };
+
+    if (core->reservation_depth == 0)
+        return ask;
+    if (row->limit_us > 0) {
+        ask.bound_us = row->limit_us + job_grace_us(core, row);
+        return ask;
+    }
+    ask.queue = row->queue;
+    if (row->user != core->no_name && row->name != core->no_name) {
+        ask.user = row->user;
+        ask.name = row->name;
+    }
+    return ask;
+}
 
 void job_enqueue(struct core *core, uint32_t job)
 {
@@ -16,7 +45,7 @@ void job_enqueue(struct core *core, uint32_t job)
         .sequence = row->sequence,
         .job = job,
     };
-    const struct wanted ask = {row->gang, row->at.leaf, row->at.of_class, row->class_id};
+    const struct wanted ask = job_wanted(core, row);
 
     check(!row->queued);
     row->queued = true;
@@ -40,6 +69,7 @@ void job_dequeue(struct core *core, uint32_t job)
 
 void job_rekey(struct core *core, uint32_t job)
 {
+    reserve_upset(core);
     pending_rekey(&core->pending, core->jobs.rows[job].bucket, job, orderer_key(core, job));
 }
 
@@ -268,6 +298,9 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     add_rows(core, job);
     start_tasks(core, job, mark);
     check(job_tasks_standing(row) >= job_tasks_min(core, row));
+    ends_decided(core, job);
+    reserve_forget(core, job);
+    due_job(core, job);
     decide_start(core, job, core->trial.count - mark, out);
 }
 
@@ -287,6 +320,7 @@ void job_try_running(struct core *core, uint32_t job)
         return;
     row->state = JOB_RUNNING;
     row->start_us = core->now_us;
+    ends_started(core, job);
     due_job(core, job);
     elastic_update(core, job);
     orderer_started(core, job);
@@ -319,6 +353,12 @@ void job_task_leaves(struct core *core, uint32_t task)
 int64_t job_grace_us(const struct core *core, const struct job *job)
 {
     return job->grace_us >= 0 ? job->grace_us : core->classes.rows[job->class_id].grace_us;
+}
+
+/* When tasks that were told to stop should be long gone. */
+int64_t job_attend_us(const struct core *core, const struct job *job)
+{
+    return job->stop_us + job_grace_us(core, job) + ATTEND_AFTER_US;
 }
 
 int64_t job_min_run_us(const struct core *core, const struct job *job)
@@ -363,6 +403,7 @@ void job_stop(struct core *core, uint32_t job, enum stop_mode mode, struct decis
     row->preempted = mode == STOP_PREEMPT;
     for (uint32_t i = 0; i < row->task_count; i++)
         job_task_leaves(core, row->task_first + i);
+    ends_stopping(core, job);
     due_job(core, job);
     elastic_update(core, job);
     vec_push(out->items, out->count, out->cap, decision);
@@ -413,13 +454,25 @@ static void learn(struct core *core, const struct job *row)
     expect_learn(&core->expect, &facts, row->attained_us);
 }
 
+/* Who was told to stop for it leaves for nobody now: its id may come again. */
+static void forget_victims(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = 0; row->victims > 0 && i < core->jobs.active_count; i++)
+        if (core->jobs.rows[core->jobs.active[i]].claimant == row->id)
+            job_forget_claimant(core, core->jobs.active[i]);
+}
+
 void job_gone(struct core *core, uint32_t job, enum job_state how)
 {
+    forget_victims(core, job);
     core->jobs.rows[job].state = how;
     if (how == JOB_FINISHED)
         learn(core, &core->jobs.rows[job]);
     orderer_finished(core, job);
     job_leave_claimants(core, job);
+    reserve_forget(core, job);
     check(core->jobs.rows[job].task_first == ROW_NONE);
     gate_ended(core, job, how == JOB_FINISHED);
     queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
@@ -471,7 +524,9 @@ static void all_left(struct core *core, uint32_t job)
         row->remaining_us = job_remaining_us(row, core->now_us);
     row->remaining_at_us = core->now_us;
     row->attained_us = job_attained_us(row, core->now_us);
-    row->start_us = row->stop_us = TIME_NONE;
+    row->start_us = row->stop_us = row->ends_us = TIME_NONE;
+    row->overran = false;
+    row->bound_us = 0;
     row->attended = false;
     row->state = JOB_PENDING; /* for a moment, unless it waits again */
     due_job(core, job);

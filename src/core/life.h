@@ -7,12 +7,16 @@
 #include "core/job.h"
 
 struct core;
+struct wanted;
 struct amounts;
 
 /* Put a PENDING job into the queue, with the key that its order gives it now; and out of it. Who
  * may be in the queue is for gate.h to say. */
 void job_enqueue(struct core *core, uint32_t job);
 void job_dequeue(struct core *core, uint32_t job);
+
+/* The bucket that it belongs in. */
+struct wanted job_wanted(const struct core *core, const struct job *row);
 
 /* Ask the order anew for the key of a PENDING job. */
 void job_rekey(struct core *core, uint32_t job);
@@ -33,6 +37,7 @@ void job_stop_broken(struct core *core, uint32_t job, struct decisions *out);
 /* From being told to stop to being killed, and the run time before it gives way: its own, or that
  * of its class. */
 int64_t job_grace_us(const struct core *core, const struct job *job);
+int64_t job_attend_us(const struct core *core, const struct job *job); /* of a STOPPING one */
 int64_t job_min_run_us(const struct core *core, const struct job *job);
 
 /* May it be told to stop to make room for another? */

@@ -20,7 +20,8 @@
 #define QUEUE_WEIGHT_MAX   1000000u
 #define USERS_MAX          4096u      /* named by one queue or class */
 #define JOB_AFTER_MAX      64u        /* jobs that one job waits for */
-#define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one */
+#define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one, */
+#define RESERVATIONS_MAX   256u       /* up to so many, the first in their turn */
 
 /* Times, and how often; see overdue.h, health.h, listed.c. */
 #define GRACE_US_DEFAULT 30000000LL  /* from being told to stop to being killed */

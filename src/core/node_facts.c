@@ -81,6 +81,7 @@ static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 {
     uint32_t task;
 
+    reserve_lose_node(core, node);
     claims_drop_on(core, node); /* the jobs find other room, or the same */
     task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
@@ -154,6 +155,7 @@ int fact_node_removed(struct core *core, const char *name, struct err *err)
     }
     map_remove(&core->node_by_name, core->nodes.rows[node].name);
     index_remove(&core->index, &core->nodes, node);
+    reserve_lose_node(core, node);
     nodes_remove(&core->nodes, node);
     due_node(core, node);
     return 0;

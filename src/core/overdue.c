@@ -4,6 +4,7 @@
 
 #include "core/claim.h"
 #include "core/due.h"
+#include "core/ends.h"
 #include "core/health.h"
 #include "core/impl.h"
 #include "core/ledger.h"
@@ -47,6 +48,7 @@ static void attend(struct core *core, uint32_t job, struct decisions *out)
     };
 
     row->attended = true;
+    row->ends_us = TIME_NONE;
     for (uint32_t i = 0; i < row->task_count; i++)
         if (!job_task(core, row, i)->left) {
             job_add_place(core, job, i, out);
@@ -62,10 +64,16 @@ static void attend(struct core *core, uint32_t job, struct decisions *out)
 
 static void job_overdue(struct core *core, uint32_t job, struct decisions *out)
 {
-    if (core->jobs.rows[job].state == JOB_RUNNING)
+    const struct job *row = &core->jobs.rows[job];
+
+    if (row->ends_us <= core->now_us)
+        ends_overran(core, job);
+    if (row->state == JOB_RUNNING)
         job_runs_on(core, job, out);
-    else
+    else if (row->state == JOB_STOPPING && job_attend_us(core, row) <= core->now_us)
         attend(core, job, out);
+    else
+        due_job(core, job);
 }
 
 void settle_overdue(struct core *core, struct decisions *out)
@@ -73,9 +81,11 @@ void settle_overdue(struct core *core, struct decisions *out)
     uint32_t job, node;
 
     core->settled_us = core->now_us;
-    while (due_pop(core, &job, &node))
+    while (due_pop(core, &job, &node)) {
+        reserve_upset(core);
         if (job != ROW_NONE)
             job_overdue(core, job, out);
         else
             node_overdue(core, node, out);
+    }
 }

@@ -84,10 +84,11 @@ static void sift_down(struct pending *p, struct bucket *b, uint32_t at)
     put(p, b, at, &item);
 }
 
-static bool same_ask(const struct wanted *a, const struct wanted *b)
+bool wanted_is_same(const struct wanted *a, const struct wanted *b)
 {
     return a->gang == b->gang && a->leaf == b->leaf && a->of_class == b->of_class &&
-           a->class_id == b->class_id;
+           a->class_id == b->class_id && a->queue == b->queue && a->user == b->user &&
+           a->name == b->name && a->bound_us == b->bound_us;
 }
 
 static uint64_t ask_key(const struct wanted *ask, uint64_t salt)
@@ -100,6 +101,10 @@ static uint64_t ask_key(const struct wanted *ask, uint64_t salt)
     digest_u32(&d, ask->leaf);
     digest_u32(&d, ask->of_class);
     digest_u32(&d, ask->class_id);
+    digest_u32(&d, ask->queue);
+    digest_u32(&d, ask->user);
+    digest_u32(&d, ask->name);
+    digest_i64(&d, ask->bound_us);
     return digest_value(&d);
 }
 
@@ -111,7 +116,7 @@ static bool bucket_find(const struct pending *p, const struct wanted *ask, uint3
         *out_key = ask_key(ask, salt);
         if (!map_find(&p->by_ask, *out_key, out_bucket))
             return false;
-        if (same_ask(&p->buckets[*out_bucket].ask, ask))
+        if (wanted_is_same(&p->buckets[*out_bucket].ask, ask))
             return true;
     }
 }
@@ -131,7 +136,7 @@ static uint32_t bucket_of(struct pending *p, const struct wanted *ask)
     struct gang_note *note = pending_note(p, ask->gang);
     uint64_t key;
 
-    if (note->bucket != ROW_NONE && same_ask(&p->buckets[note->bucket].ask, ask))
+    if (note->bucket != ROW_NONE && wanted_is_same(&p->buckets[note->bucket].ask, ask))
         return note->bucket;
     if (!bucket_find(p, ask, &note->bucket, &key)) {
         vec_reserve(p->buckets, p->cap, p->count + 1);
@@ -295,6 +300,10 @@ static void ask_walk(struct wanted *ask, const struct pending_limits *limits, st
     tape_row(t, &ask->leaf, limits->queues, "queue of a bucket");
     row_or_none(t, &ask->of_class, limits->queues, "class row of a bucket");
     tape_row(t, &ask->class_id, limits->classes, "class of a bucket");
+    tape_u32(t, &ask->queue);
+    tape_u32(t, &ask->user);
+    tape_u32(t, &ask->name);
+    tape_i64_in(t, &ask->bound_us, 0, JOB_TIME_MAX * 2, "bound of a bucket");
 }
 
 static void bucket_walk(struct pending *p, uint32_t bucket, struct jobs *jobs,

@@ -26,6 +26,8 @@ struct waiting {
 /* What a job asks for, and as whom; jobs of equal asks share a bucket. */
 struct wanted {
     uint32_t gang, leaf, of_class, class_id;
+    uint32_t queue, user, name; /* name ids, where reservations predict by them: life.c */
+    int64_t bound_us;           /* how long a run may take by its limit; 0 = it has none */
 };
 
 struct bucket {
@@ -67,6 +69,8 @@ struct pending {
 void pending_init(struct pending *p);
 void pending_done(struct pending *p);
 void pending_copy(struct pending *dst, const struct pending *src);
+
+bool wanted_is_same(const struct wanted *a, const struct wanted *b);
 
 /* Returns the bucket, which is the job's until it is removed. */
 uint32_t pending_add(struct pending *p, const struct wanted *ask, const struct waiting *waiting);

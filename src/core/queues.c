@@ -184,11 +184,12 @@ void queues_book(struct queues *q, const struct standing *at, enum queue_book bo
 {
     if (!q->books)
         return;
-    q->changes += book != BOOK_LEAVING;
+    q->changes += book != BOOK_LEAVING && book != BOOK_RESERVED;
     for_each_row(q, at, i)
     {
         struct queue *row = &q->rows[i];
-        struct amounts *const books[] = {&row->used, &row->leaving, &row->claimed, &row->asked};
+        struct amounts *const books[] = {&row->used, &row->leaving, &row->claimed, &row->asked,
+                                         &row->reserved};
 
         if (book == BOOK_USED)
             remember(q, row, now_us);
@@ -218,7 +219,8 @@ bool queues_is_below(const struct queues *q, uint32_t row, uint32_t above)
 
 static int64_t held_by(const struct queue *row, int r, enum held held)
 {
-    return held == HELD_NOW ? row->used.of[r] + row->claimed.of[r] : queue_future(row, r);
+    return row->reserved.of[r] +
+           (held == HELD_NOW ? row->used.of[r] + row->claimed.of[r] : queue_future(row, r));
 }
 
 static int64_t guarantee_of(const struct queue *row, int r)

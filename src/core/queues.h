@@ -48,7 +48,8 @@ struct queue {
     uint32_t user_first, user_count; /* rows of queues.users: who may submit; 0 = everybody */
 
     struct amounts used, leaving, claimed, asked;
-    uint32_t jobs; /* unfinished, in it or below */
+    struct amounts reserved; /* counts for bounds, while it is shown: reserve.h */
+    uint32_t jobs;           /* unfinished, in it or below */
 
     /* The average of what was used, with the half-life of the configuration, at past_us. */
     struct amounts past;
@@ -76,7 +77,7 @@ struct queues {
     uint32_t kept_cap;
 };
 
-enum queue_book { BOOK_USED, BOOK_LEAVING, BOOK_CLAIMED, BOOK_ASKED };
+enum queue_book { BOOK_USED, BOOK_LEAVING, BOOK_CLAIMED, BOOK_ASKED, BOOK_RESERVED };
 
 /* One queue for all, of this name id, whose jobs go by that orderer. */
 void queues_init(struct queues *q, uint32_t no_name, uint32_t orderer);

@@ -13,7 +13,8 @@
  *  6. The index says of every node what its books say.
  *  7. A claim is of a waiting job, and counts the jobs that are leaving for it.
  *  8. What is due at a time is known at that time.
- *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c. */
+ *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c.
+ * 10. A reservation is of a job that waits, on nodes that are there. */
 #include <errno.h>
 #include <string.h>
 
@@ -266,8 +267,7 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
         pending += row->state == JOB_PENDING;
         in_line += row->state == JOB_PENDING && row->queued;
         victims[0] += row->state != JOB_FREE ? row->victims : 0;
-        victims[1] += row->state != JOB_FREE && row->claimant != JOB_NONE &&
-                      jobs_find(&core->jobs, row->claimant) != ROW_NONE;
+        victims[1] += row->state != JOB_FREE && row->claimant != JOB_NONE;
     }
     for (uint32_t i = 0; i < core->pending.open_count; i++)
         queued += core->pending.buckets[core->pending.open[i]].count;
@@ -294,5 +294,6 @@ int core_check_rules(const struct core *core, struct err *err)
                        victims[1]);
     if (!due_is_right(core))
         return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
-    return core_check_books(core, err);
+    rc = core_check_books(core, err);
+    return rc < 0 ? rc : reserve_check(core, err);
 }

@@ -14,7 +14,7 @@
 #include "core/impl.h"
 #include "core/life.h"
 
-enum { BOOKS = BOOK_ASKED + 1 };
+enum { BOOKS = BOOK_RESERVED + 1 };
 
 struct row_sums {
     struct amounts books[BOOKS];
@@ -59,10 +59,10 @@ static void add_job(const struct core *core, const struct job *job, struct row_s
 static int compare(const struct core *core, uint32_t row, const struct row_sums *sums,
                    struct err *err)
 {
-    static const char *const words[BOOKS] = {"used", "leaving", "claimed", "asked"};
+    static const char *const words[BOOKS] = {"used", "leaving", "claimed", "asked", "reserved"};
     const struct queue *queue = &core->queues.rows[row];
     const struct amounts *books[BOOKS] = {&queue->used, &queue->leaving, &queue->claimed,
-                                          &queue->asked};
+                                          &queue->asked, &queue->reserved};
     const char *name = names_text(&core->names, queue->name);
 
     for (int b = 0; b < BOOKS; b++)

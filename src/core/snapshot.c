@@ -191,6 +191,7 @@ static bool is_possible(const struct job *job, const struct task *task)
 static void check_job(const struct core *core, const struct job *job, struct tape *t)
 {
     const unsigned long long id = job->id;
+    const struct wanted ask = job_wanted(core, job);
     uint32_t started = 0, left = 0, claimed = 0, absent = 0, shrinking = 0;
 
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
@@ -217,6 +218,10 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: is %s, with such a start", id, job_state_text(job->state));
     if ((job->stop_us != TIME_NONE) != (job->state == JOB_STOPPING) || job->mark_us > core->now_us)
         tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
+    if (job->queued && !wanted_is_same(&core->pending.buckets[job->bucket].ask, &ask))
+        tape_fail(t, "job %llu: waits among others", id);
+    if (job->ends_us != TIME_NONE && job->state == JOB_PENDING)
+        tape_fail(t, "job %llu: waits, and has an end", id);
     if (job->attended && job->state != JOB_STOPPING)
         tape_fail(t, "job %llu: is %s, and overdue", id, job_state_text(job->state));
     if (job->state == JOB_PENDING) {
@@ -323,6 +328,7 @@ static void core_walk(struct core *core, struct tape *t)
     expect_walk(&core->expect, t);
     queue_walk(core, t);
     gate_walk(core, t);
+    reserve_walk(core, t);
     tasks_on_nodes_walk(core, t);
     if (tape_loads(t) && !t->failed)
         rebuild(core, t);

@@ -432,6 +432,8 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .user = intern(core, spec->user),
         .name = intern(core, spec->name),
         .task_first = ROW_NONE,
+        .ends_us = TIME_NONE,
+        .reservation = ROW_NONE,
         .claimant = JOB_NONE,
         .submit_us = core->now_us,
         .deadline_us = spec->deadline_us > 0 ? spec->deadline_us : TIME_NONE,

@@ -216,6 +216,13 @@ int64_t core_expected_long_us(const struct core *core, uint32_t job)
     return expect_long_us(&core->expect, &facts, job_attained_us(row, core->now_us));
 }
 
+int64_t core_reservation(const struct core *core, uint32_t job)
+{
+    const struct job *row = core_job(core, job);
+
+    return row->reservation != ROW_NONE ? core->reserve.rows[row->reservation].at_us : TIME_NONE;
+}
+
 const struct drift *core_drift(const struct core *core)
 {
     return &core->drift;

@@ -70,6 +70,10 @@ uint32_t core_node_first_task(const struct core *core, uint32_t node);
 int64_t core_expected_us(const struct core *core, uint32_t job);
 int64_t core_expected_long_us(const struct core *core, uint32_t job);
 
+/* When the waiting job starts at the latest, if running jobs end by their bounds; TIME_NONE: it has
+ * no reservation. Of the last step. */
+int64_t core_reservation(const struct core *core, uint32_t job);
+
 /* What listings of nodes repaired, since the core was made: tasks of which nobody had said that
  * they started, left (told to stop) or were lost; and tasks that were listed and are none of ours.
  */

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/promises.h"
 #include "wire/cluster.h"
 
 struct run;
@@ -39,6 +40,8 @@ struct result {
         int64_t used_ppm;
     } models[RESULT_MODELS_MAX]; /* [model_count] */
     uint32_t model_count;
+    bool reserves; /* jobs had reservations */
+    struct promises promises;
     uint64_t digest;
     uint64_t steps;
 };

@@ -249,6 +249,8 @@ static int carry_out(struct run *run, bool *out_changed, struct err *err)
             rc = stop(run, &d->items[i], err);
         else if (d->items[i].type == DECISION_REJECT)
             reject(run, &d->items[i]);
+        else if (d->items[i].type == DECISION_RESERVE)
+            promises_told(run, &d->items[i]);
         if (rc < 0)
             return rc;
         *out_changed =
@@ -458,11 +460,26 @@ static void add_jobs(struct run *run)
             .row = row,
             .submit_us = arrival->at_us,
             .first_start_us = -1,
+            .promised_us = -1,
             .duration_us = arrival->duration_us,
             .left_us = arrival->duration_us,
             .mgpu = trace_job_mgpu(row),
         };
     }
+}
+
+static int set_rules(struct run *run, struct err *err)
+{
+    static const struct rules_spec none = {
+        .default_queue = "", .root_order = "", .default_class = ""};
+    const struct run_options *options = run->options;
+    struct event event = {.type = EVENT_CONFIG_CHANGED,
+                          .rules = options->rules != NULL ? *options->rules : none};
+
+    if (options->rules == NULL && options->reservation_depth == 0)
+        return 0;
+    event.rules.reservation_depth = options->reservation_depth;
+    return world_apply(&run->world, &event, err);
 }
 
 static int open_world(struct run *run, struct err *err)
@@ -485,13 +502,9 @@ static int open_world(struct run *run, struct err *err)
     if (rc == 0)
         rc = world_open(&run->world, &config, run->options->events, err);
     run->placement = config.placement; /* a protocol may have its own */
-    if (rc == 0 && run->options->rules != NULL)
-        rc = world_apply(
-            &run->world,
-            &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = *run->options->rules}, err);
     run->world.check_all = run->options->check_all;
     mix_done(&mix);
-    return rc;
+    return rc < 0 ? rc : set_rules(run, err);
 }
 
 static int play_all(struct run *run, struct result *out, struct err *err)
@@ -505,6 +518,9 @@ static int play_all(struct run *run, struct result *out, struct err *err)
         measure_result(run, out);
     if (rc == 0 && run->options->by_queue != NULL)
         by_queue_finish(run->options->by_queue, run);
+    if (rc == 0)
+        promises_result(run, &out->promises);
+    out->reserves = run->options->reservation_depth > 0;
     return rc;
 }
 

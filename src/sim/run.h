@@ -27,6 +27,9 @@ struct run_job {
     uint32_t layout; /* index in its list of layouts */
     int64_t submit_us;
     int64_t first_start_us; /* -1 until then */
+    int64_t promised_us;    /* the first start that its reservation said; -1 = none */
+    int64_t bound_us;       /* and the last one */
+    uint32_t slips;         /* how often it was told a later one */
     int64_t start_us;       /* of this run */
     int64_t end_us;
     int64_t duration_us; /* on the fastest layout; -1 = never leaves */
@@ -51,12 +54,15 @@ struct run {
     uint32_t left;      /* jobs that have not ended */
     int64_t now_us;
     struct measure measure;
+    struct promises promises;
 };
 
 struct run_options {
     const char *trace_path; /* protocols find their side tables beside it */
     const char *placement, *order;
-    const char *events; /* file to record, or NULL */
+    const char *events;         /* file to record, or NULL */
+    uint32_t reservation_depth; /* how many waiting jobs have a reservation;
+                                   rules->reservation_depth is of no account */
     const struct protocol *protocol;
     struct workload_options workload;
     int64_t restart_cost_us;

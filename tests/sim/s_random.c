@@ -69,8 +69,8 @@ static bool may_both_be(const struct core *core, const struct decision *a, const
 {
     return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
            (a->type == DECISION_ATTEND && b->type == DECISION_START) ||
-           (a->type == DECISION_STOP && a->reason == REASON_LOST && b->type == DECISION_START &&
-            b->run == a->run + 1) ||
+           (a->type == DECISION_STOP && a->reason == REASON_LOST &&
+            (b->type == DECISION_RESERVE || (b->type == DECISION_START && b->run == a->run + 1))) ||
            (a->type == DECISION_STOP && a->mode == STOP_SHRINK && a->reason == REASON_LOST) ||
            (b->type == DECISION_START && core_job(core, b->job)->service);
 }

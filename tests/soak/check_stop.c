@@ -230,7 +230,17 @@ void check_needed(struct oracle *o, const struct decision *stop)
 
 /* ---- reservations ---- */
 
-/* It never gets later because of a job that was started after it was said. */
+/* Does it keep to its time limit so far, and did so when its start was reported? Of a job without
+ * one it is not known here what was predicted. */
+static bool keeps_its_word(const struct oracle *o, const struct m_job *job)
+{
+    return job->spec.limit_us > 0 && job->state != M_STOPS &&
+           (job->all_up_us < 0 || job->all_up_us == job->started_us) &&
+           o->model.now_us < job->started_us + job->spec.limit_us + model_grace_us(&o->model, job);
+}
+
+/* It never gets later because of a job that was started after it was said, unless that one has
+ * overrun its own bound. */
 void check_reserve(struct oracle *o, const struct decision *reserve)
 {
     const struct m_job *job = model_job(&o->model, reserve->job_id);
@@ -243,7 +253,10 @@ void check_reserve(struct oracle *o, const struct decision *reserve)
         broken(o, "reserve", "job %llu: is to start in the past", (ull)reserve->job_id);
     if (job->reserved_us < 0 || reserve->at_us <= job->reserved_us || other == NULL)
         return;
-    if (model_is_active(other) && other->started_us > job->reserved_at_us)
-        broken(o, "reserve", "job %llu: starts later because of job %llu, which started after it",
+    if (model_is_active(other) && other->started_us > job->reserved_at_us &&
+        keeps_its_word(o, other))
+        broken(o, "reserve",
+               "job %llu: starts later because of job %llu, which started after it and "
+               "keeps to its limit",
                (ull)reserve->job_id, (ull)reserve->for_job);
 }

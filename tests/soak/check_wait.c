@@ -226,8 +226,14 @@ static bool same_request(const struct job_spec *a, const struct job_spec *b)
            a->service == b->service && a->exclusive == b->exclusive && a->limit_us == b->limit_us;
 }
 
+/* Room that is kept for it is as good as started: it is out of the queue. */
 static bool waited_for_room(const struct oracle *o, uint32_t i)
 {
+    const uint32_t row = core_find_job(o->world->core, (uint64_t)i + 1);
+
+    if (o->claims[i] != 0 ||
+        (row != ROW_NONE && core_job(o->world->core, row)->task_first != ROW_NONE))
+        return false;
     return o->model.jobs[i].state == M_WAITS && o->states[i] == M_WAITS && is_in(o, i);
 }
 

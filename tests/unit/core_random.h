@@ -349,6 +349,15 @@ static inline void play_list(struct play *play, const struct core *core, struct 
             rng_below(&play->rng, play->next_id + 1), play_below(play, 5), play_below(play, 3)};
 }
 
+/* Reservations as configured from now on; refused where jobs are packed anew. */
+static inline void play_rules(struct play *play, struct event *out)
+{
+    static const uint32_t depths[] = {0, 1, 2, RESERVE_ALL};
+
+    out->type = EVENT_CONFIG_CHANGED;
+    out->rules.reservation_depth = depths[play_below(play, 4)];
+}
+
 /* The next event. It may be refused. */
 static inline void play_event(struct play *play, const struct core *core, struct event *out)
 {
@@ -396,6 +405,8 @@ static inline void play_event(struct play *play, const struct core *core, struct
         out->type = EVENT_JOB_PROGRESS;
         out->progress.job_id = play->next_id - 1 - rng_below(&play->rng, 30);
         out->progress.remaining_us = play_below(play, 9000000);
+    } else if (!play->tame && !play->one_group && play_below(play, 8) == 0) {
+        play_rules(play, out);
     } else {
         out->type = play_below(play, 3) == 0 ? EVENT_JOB_HELD : EVENT_JOB_RELEASED;
         out->job_id = play->next_id - 1 - rng_below(&play->rng, 30);

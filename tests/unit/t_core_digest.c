@@ -80,6 +80,7 @@ static const struct field core_fields[] = {
     FIELD(core, claimants, LINK),
     FIELD(core, claimant_count, IN),
     FIELD(core, claimant_cap, OUT),
+    FIELD(core, reserve, LINK),
     FIELD(core, drift, IN),
     FIELD(core, marks_ahead, IN),
     FIELD(core, fits, OUT),
@@ -93,6 +94,7 @@ static const struct field core_fields[] = {
     FIELD(core, contest, OUT),
     FIELD(core, capacity, OUT),
     FIELD(core, entitle, OUT),
+    FIELD(core, timeline, OUT),
     FIELD(core, due, OUT),
     FIELD(core, victims, OUT),
     END,
@@ -266,12 +268,14 @@ static const struct field job_fields[] = {
     FIELD(job, lined_up, IN),
     FIELD(job, fixed, IN),
     FIELD(job, attended, IN),
+    FIELD(job, overran, IN),
     FIELD(job, mark_ahead, IN),
     FIELD(job, array, LINK),
     FIELD(job, array_prev, OUT),
     FIELD(job, array_next, OUT),
     FIELD(job, after_left, OUT),
     FIELD(job, told, IN),
+    FIELD(job, reservation, OUT),
     FIELD(job, victims, IN),
     FIELD(job, claimant, IN),
     FIELD(job, submit_us, IN),
@@ -281,6 +285,8 @@ static const struct field job_fields[] = {
     FIELD(job, limit_us, IN),
     FIELD(job, grace_us, IN),
     FIELD(job, min_run_us, IN),
+    FIELD(job, ends_us, IN),
+    FIELD(job, bound_us, IN),
     FIELD(job, mark_us, IN),
     FIELD(job, mark_said_us, IN),
     FIELD(job, retries_left, IN),
@@ -378,6 +384,7 @@ static const struct field queue_fields[] = {
     FIELD(queue, leaving, OUT),
     FIELD(queue, claimed, OUT),
     FIELD(queue, asked, OUT),
+    FIELD(queue, reserved, OUT), /* 0 between steps */
     FIELD(queue, jobs, OUT),
     FIELD(queue, past, IN),
     FIELD(queue, past_us, IN),
@@ -418,11 +425,9 @@ static const struct field pending_fields[] = {
 };
 
 static const struct field wanted_fields[] = {
-    FIELD(wanted, gang, IN),
-    FIELD(wanted, leaf, IN),
-    FIELD(wanted, of_class, IN),
-    FIELD(wanted, class_id, IN),
-    END,
+    FIELD(wanted, gang, IN),     FIELD(wanted, leaf, IN),     FIELD(wanted, of_class, IN),
+    FIELD(wanted, class_id, IN), FIELD(wanted, queue, IN),    FIELD(wanted, user, IN),
+    FIELD(wanted, name, IN),     FIELD(wanted, bound_us, IN), END,
 };
 
 static const struct field bucket_fields[] = {
@@ -430,6 +435,39 @@ static const struct field bucket_fields[] = {
     FIELD(bucket, cap, OUT),       FIELD(bucket, open_at, OUT),    FIELD(bucket, refused_at, OUT),
     FIELD(bucket, bound, IN),      FIELD(bucket, reason, IN),      FIELD(bucket, told, IN),
     FIELD(bucket, told_bound, IN), FIELD(bucket, in_contest, OUT), END,
+};
+
+static const struct field reserve_fields[] = {
+    FIELD(reserve, rows, LINK),        FIELD(reserve, count, LINK),
+    FIELD(reserve, cap, OUT),          FIELD(reserve, upset, IN),
+    FIELD(reserve, open, OUT),         FIELD(reserve, again, OUT),
+    FIELD(reserve, charged, OUT),      FIELD(reserve, turns, OUT),
+    FIELD(reserve, beside_all, OUT),   FIELD(reserve, own, OUT),
+    FIELD(reserve, on, OUT),           FIELD(reserve, on_count, OUT),
+    FIELD(reserve, on_cap, OUT),       FIELD(reserve, on_node, OUT),
+    FIELD(reserve, on_node_cap, OUT),  FIELD(reserve, endings, OUT),
+    FIELD(reserve, ending_count, OUT), FIELD(reserve, ending_cap, OUT),
+    FIELD(reserve, asides, OUT),       FIELD(reserve, aside_count, OUT),
+    FIELD(reserve, aside_cap, OUT),    END,
+};
+
+static const struct field reservation_fields[] = {
+    FIELD(reservation, job, IN),
+    FIELD(reservation, layout, IN),
+    FIELD(reservation, at_us, IN),
+    FIELD(reservation, until_us, IN),
+    FIELD(reservation, told_us, IN),
+    FIELD(reservation, for_job, OUT),
+    FIELD(reservation, places, LINK),
+    FIELD(reservation, place_count, LINK),
+    FIELD(reservation, turn, OUT),
+    FIELD(reservation, changed, OUT),
+    END,
+};
+
+static const struct field place_fields[] = {
+    FIELD(trial_item, node, IN), FIELD(trial_item, shape, IN),  FIELD(trial_item, gpu_mask, IN),
+    FIELD(trial_item, slot, IN), FIELD(trial_item, given, OUT), END,
 };
 
 static const struct field note_fields[] = {
@@ -499,6 +537,8 @@ static void open_core(struct bed *bed)
                                             .memory_bytes = 100 * GB,
                                             .labels = labels,
                                             .label_count = 1}});
+    bed_apply(bed,
+              &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = {.reservation_depth = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
     SUBMIT(bed, .id = 1, .gpus = 1, .tasks = 3, .queue = "0", .model = "A100", .label = "zone=a",
            .cpu_mcpu = 1);
@@ -513,6 +553,7 @@ static void open_core(struct bed *bed)
     bed_step(bed);
     assert_int_equal(bed_state(bed, 2), JOB_STOPPING);
     assert_int_equal(bed->core->claimant_count, 1);
+    assert_int_equal(bed->core->reserve.count, 1);
     apply(bed, exited(2, 0, 143));
     apply(bed, cancelled(1));
     assert_int_not_equal(bed->core->unsettled_count, 0);
@@ -633,6 +674,21 @@ static void *row_waiting(struct core *core)
     return ((struct bucket *)row_bucket(core))->heap;
 }
 
+static void *row_reserve(struct core *core)
+{
+    return &core->reserve;
+}
+
+static void *row_reservation(struct core *core)
+{
+    return core->reserve.rows;
+}
+
+static void *row_place(struct core *core)
+{
+    return core->reserve.rows[0].places;
+}
+
 static void *row_gate(struct core *core)
 {
     return &core->gate;
@@ -683,6 +739,9 @@ static const struct table tables[] = {
     {"src/core/pending.h", "gang_note", note_fields, row_note},
     {"src/core/pending.h", "bucket", bucket_fields, row_bucket},
     {"src/core/pending.h", "waiting", waiting_fields, row_waiting},
+    {"src/core/reserve.h", "reserve", reserve_fields, row_reserve},
+    {"src/core/reserve.h", "reservation", reservation_fields, row_reservation},
+    {"src/core/trial.h", "trial_item", place_fields, row_place},
     {"src/core/gate.h", "gate", gate_fields, row_gate},
     {"src/core/gate.h", "after_edge", edge_fields, row_edge},
     {"src/core/gate.h", "array", array_fields, row_array},
