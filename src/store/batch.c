@@ -5,10 +5,12 @@
 #include "base/vec.h"
 #include "store/journal_impl.h"
 
+#define PUT_JOB                                                                                    \
+    "INSERT OR REPLACE INTO job (job_id, submitted_us, user, spec, secret) VALUES (?, ?, ?, ?, ?)"
+
 static const char *const verb_texts[BATCH_VERB_COUNT] = {
     [BATCH_ROW] = "INSERT INTO journal VALUES (?, ?, ?, ?)",
-    [BATCH_JOB] = "INSERT OR REPLACE INTO job (job_id, submitted_us, user, spec, secret)"
-                  " VALUES (?, ?, ?, ?, ?)",
+    [BATCH_JOB] = PUT_JOB,
     [BATCH_JOB_END] = "UPDATE job SET ended_us = ?2, result = ?3, secret = NULL WHERE job_id = ?1",
 };
 

@@ -4,7 +4,8 @@
 
 #include "gpu/sim/call.h"
 
-enum { TO_NOBODY = UINT32_MAX, TO_SWITCH = UINT32_MAX - 1 };
+#define TO_NOBODY UINT32_MAX
+#define TO_SWITCH (UINT32_MAX - 1)
 
 nvml_return nvmlDeviceGetTopologyCommonAncestor(nvml_device a, nvml_device b, int *level)
 {
