@@ -336,6 +336,18 @@ int runs_fd(const struct runs *runs)
 
 /* ---- start, stop ---- */
 
+/* Whether something began in a live folder, whatever the table says. */
+static bool has_begun(const struct runs *runs, const char *name)
+{
+    const int folder_fd = folder_open(runs->live_fd, name, false, NULL);
+    const bool begun =
+        folder_fd >= 0 ? folder_life(folder_fd) != FOLDER_UNBEGUN : folder_fd != -ENOENT;
+
+    if (folder_fd >= 0)
+        close(folder_fd);
+    return begun;
+}
+
 /* A start that got nowhere leaves a folder in which nothing began: it is no run. */
 static int clear_unbegun(struct runs *runs, struct run_key key, struct err *err)
 {
@@ -344,7 +356,8 @@ static int clear_unbegun(struct runs *runs, struct run_key key, struct err *err)
     struct stat facts;
 
     run_key_name(key, name);
-    if (run != NULL && !(run->link == LINK_OVER && run->end == RUN_EVENT_UNBEGUN))
+    if ((run != NULL && !(run->link == LINK_OVER && run->end == RUN_EVENT_UNBEGUN)) ||
+        has_begun(runs, name))
         return err_set(err, -EEXIST, "run %s: was started before", name);
     if (fstatat(runs->done_fd, name, &facts, AT_SYMLINK_NOFOLLOW) == 0)
         return err_set(err, -EEXIST, "run %s: has ended before", name);
@@ -518,26 +531,34 @@ static int make_loop(struct runs *runs, struct err *err)
     return 0;
 }
 
-/* Strange names are left alone. */
+/* Adds the run in a folder; strange names are left alone. A run that cannot be looked at is an
+ * error: it must not be taken for one that is not there. */
+static int find_one(struct runs *runs, const char *name, struct err *err)
+{
+    struct run_key key;
+    int folder_fd;
+
+    if (run_key_parse(name, &key) < 0)
+        return 0;
+    folder_fd = folder_open(runs->live_fd, name, false, err);
+    if (folder_fd >= 0)
+        attach(runs, add(runs, key, folder_fd));
+    return folder_fd < 0 ? folder_fd : 0;
+}
+
 static int find_all(struct runs *runs, struct err *err)
 {
     const int fd = folder_open(runs->live_fd, ".", false, err);
     DIR *folder = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
-    struct run_key key;
+    int rc = 0;
 
     if (folder == NULL)
         return fd < 0 ? fd : -errno;
-    while ((entry = readdir(folder)) != NULL) {
-        const int run_fd = run_key_parse(entry->d_name, &key) < 0
-                               ? -1
-                               : folder_open(runs->live_fd, entry->d_name, false, NULL);
-
-        if (run_fd >= 0)
-            attach(runs, add(runs, key, run_fd));
-    }
+    while (rc == 0 && (entry = readdir(folder)) != NULL)
+        rc = find_one(runs, entry->d_name, err);
     closedir(folder);
-    return 0;
+    return rc;
 }
 
 int runs_open(const struct runs_config *config, struct runs **out, struct err *err)

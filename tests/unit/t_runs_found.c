@@ -128,6 +128,24 @@ static void a_machine_that_was_booted_again_has_lost_what_ran(void **state)
     end();
 }
 
+/* Whatever the table says: what began in a folder is not begun again. */
+static void a_folder_that_came_later_is_not_taken_for_nothing(void **state)
+{
+    struct run_state old = {.phase = RUN_RUNNING, .log_file_bytes = 4096};
+    int folder;
+
+    (void)state;
+    begin();
+    assert_int_equal(mkdir(path_of("live/1.0.1"), 0700), 0);
+    folder = open(path_of("live/1.0.1"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    WORKS(run_state_save(&old, folder));
+    close(folder);
+    set_script(1, "true");
+    FAILS(runs_start(world.runs, &world.spec, &err), -EEXIST, "was started before");
+    assert_true(is_there("live/1.0.1/state"));
+    end();
+}
+
 /* The daemon was killed between making the folder and starting a shepherd. */
 static void a_folder_in_which_nothing_began_is_no_run(void **state)
 {
@@ -278,6 +296,7 @@ int main(void)
         TEST(a_stop_with_a_grace_comes_true_without_the_daemon),
         TEST(a_shepherd_that_was_killed_with_the_daemon_away_is_a_lost_task),
         TEST(a_machine_that_was_booted_again_has_lost_what_ran),
+        TEST(a_folder_that_came_later_is_not_taken_for_nothing),
         TEST(a_folder_in_which_nothing_began_is_no_run),
         TEST(a_shepherd_that_has_written_nothing_yet_is_there),
         TEST(strange_folders_are_left_alone),
