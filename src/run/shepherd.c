@@ -398,11 +398,21 @@ static void done(struct shepherd *s)
     close(s->signal_fd);
 }
 
+/* What the daemon was started with and never closed is nobody's here. */
+static void close_others(void)
+{
+    if (close_range(SHEPHERD_LISTEN_FD + 1, ~0U, 0) == 0)
+        return;
+    for (int fd = SHEPHERD_LISTEN_FD + 1; fd < 1024; fd++) /* kernels before 5.9 */
+        close(fd);
+}
+
 /* What it was started with is not the task's. */
 static int take_over(struct shepherd *s)
 {
     struct process self;
 
+    close_others();
     for (int fd = SHEPHERD_FOLDER_FD; fd <= SHEPHERD_LISTEN_FD; fd++)
         if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
             return -errno;
