@@ -109,9 +109,39 @@ static inline void set_program(uint64_t job_id, const char *program)
     run_spec_text(&spec->argv[0], program);
 }
 
+/* What a test that failed left running must not run for ever. */
+static inline int clean_up(void **state)
+{
+    struct run_key *keys;
+    uint32_t count;
+
+    (void)state;
+    if (world.folder[0] == '\0')
+        return 0;
+    if (world.runs == NULL)
+        open_runs();
+    keys = runs_list(world.runs, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct run_event event;
+
+        (void)runs_kill(world.runs, keys[i]);
+        AWAIT(
+            (runs_next(world.runs, &event), runs_find(world.runs, keys[i]) == NULL ||
+                                                run_state_is_end(runs_find(world.runs, keys[i]))));
+    }
+    mem_free(keys);
+    runs_close(world.runs);
+    run_spec_done(&world.spec);
+    (void)file_remove_tree(AT_FDCWD, world.folder);
+    memset(&world, 0, sizeof world);
+    return 0;
+}
+
+#define RUN_TESTS_AND_CLEAN_UP(tests) cmocka_run_group_tests(tests, NULL, clean_up)
+
 static inline void begin(void)
 {
-    memset(&world, 0, sizeof world);
+    (void)clean_up(NULL);
     snprintf(world.folder, sizeof world.folder, "/tmp/berth-run-XXXXXX");
     assert_non_null(mkdtemp(world.folder));
     assert_int_equal(chmod(world.folder, 0755), 0);

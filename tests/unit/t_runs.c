@@ -333,5 +333,5 @@ int main(void)
         TEST(who_is_not_there_cannot_be_stopped),
     };
 
-    return RUN_TESTS(tests);
+    return RUN_TESTS_AND_CLEAN_UP(tests);
 }

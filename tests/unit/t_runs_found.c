@@ -304,5 +304,5 @@ int main(void)
         TEST(wherever_the_daemon_is_killed_the_task_ran_once_or_not_at_all),
     };
 
-    return RUN_TESTS(tests);
+    return RUN_TESTS_AND_CLEAN_UP(tests);
 }

@@ -296,5 +296,5 @@ int main(void)
         TEST(a_process_is_signalled_only_if_it_began_when_it_should),
     };
 
-    return RUN_TESTS(tests);
+    return RUN_TESTS_AND_CLEAN_UP(tests);
 }

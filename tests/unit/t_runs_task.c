@@ -366,5 +366,5 @@ int main(void)
         TEST(what_cannot_be_written_is_lost_and_counted),
     };
 
-    return RUN_TESTS(tests);
+    return RUN_TESTS_AND_CLEAN_UP(tests);
 }

@@ -276,5 +276,5 @@ int main(void)
         TEST(a_group_in_which_something_runs_is_not_taken),
     };
 
-    return RUN_TESTS(tests);
+    return RUN_TESTS_AND_CLEAN_UP(tests);
 }
