@@ -18,6 +18,7 @@ help: ## this list
 
 deps: ## install what building, testing and linting need
 	@scripts/deps.sh build test lint
+	@scripts/venv.sh
 
 build: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet berth
@@ -32,6 +33,7 @@ demo: ## the openb trace and a Philly week, beside the published numbers
 
 test: ## all tests, with both compilers and with sanitizers
 	@scripts/deps.sh build test
+	@scripts/venv.sh || true
 	@scripts/test.sh
 
 soak: ## a million steps of random worlds; SEED=, STEPS= for others

@@ -7,8 +7,8 @@
 set -euo pipefail
 
 build=(gcc libc6-dev make meson ninja-build pkg-config python3
-    libyaml-dev zlib1g-dev libsmartcols-dev)
-test=(clang libcmocka-dev)
+    libyaml-dev zlib1g-dev libsmartcols-dev libsqlite3-dev)
+test=(clang libcmocka-dev python3-venv)
 lint=(clang-format shellcheck codespell pmccabe)
 
 usage() {

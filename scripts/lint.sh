@@ -26,7 +26,8 @@ check() {
 }
 
 function_lengths() {
-    pmccabe "${c_files[@]}" | awk '$5 > 70 { print $6, $7, $5 " lines, at most 70"; bad = 1 }
+    # What it says of a struct whose members a macro makes (gpu/nvml.h) is of no interest.
+    pmccabe "${c_files[@]}" 2>/dev/null | awk '$5 > 70 { print $6, $7, $5 " lines, at most 70"; bad = 1 }
         END { exit bad }'
 }
 

@@ -205,12 +205,22 @@ static bool is_bounded_with(const struct oracle *o, const struct m_job *job,
     return bound;
 }
 
+/* Nobody takes the places of a reservation; of these it is not kept here where they are. */
+static bool some_are_reserved(const struct oracle *o)
+{
+    for (uint32_t i = 0; i < o->model.job_count; i++)
+        if (o->model.jobs[i].state == M_WAITS && o->model.jobs[i].reserved_us >= 0)
+            return true;
+    return false;
+}
+
 /* Some task of it is in the way of what is kept for those that wait. */
 void check_needed(struct oracle *o, const struct decision *stop)
 {
     const struct m_job *job = model_job(&o->model, stop->job_id);
 
-    if (stop->mode != STOP_PREEMPT || model_is_loose(job) || is_bounded_with(o, job, stop))
+    if (stop->mode != STOP_PREEMPT || model_is_loose(job) || is_bounded_with(o, job, stop) ||
+        some_are_reserved(o))
         return;
     for (uint32_t t = 0; t < job->task_count; t++) {
         const struct m_node *node = &o->model.nodes[job->tasks[t].node];

@@ -21,7 +21,10 @@ MAY_INCLUDE = {
     'policy': {'base', 'core', 'policy'},
     'wire': {'base', 'core', 'wire'},
     'tools': {'base', 'core', 'wire', 'tools'},
+    'store': {'base', 'core', 'wire', 'store'},
     'sim': {'base', 'core', 'policy', 'wire', 'sim'},
+    'gpu': {'base', 'gpu'},
+    'run': {'base', 'run'},
     'cli': {'base', 'core', 'policy', 'wire', 'sim', 'cli'},
 }
 PURE = ('core', 'policy')  # no clock, no I/O, no threads, no allocation but base/mem.h
