@@ -122,32 +122,16 @@ void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
 
 /* What tasks really hold of a node, and what this job claims there. Other claims are on top of what
  * their victims still hold, so they are in nobody's way. */
-struct room_taken {
-    int64_t mcpu, memory_bytes;
-    int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
-};
-
-static void sum_taken(const struct core *core, uint32_t node, uint32_t job, struct room_taken *out)
+static void sum_taken(const struct core *core, uint32_t node, uint32_t job, struct hold *out)
 {
     uint32_t at = core->nodes.rows[node].first_task;
 
     memset(out, 0, sizeof *out);
     for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next) {
         const struct task *task = &core->jobs.tasks[at];
-        const struct shape *shape = &core->shapes.shapes[task->shape];
-        struct holding holding;
-        struct need need;
 
-        if (task->claimed && task->job != job)
-            continue;
-        (void)need_on(shape, nodes_class_of(&core->nodes, node), &need);
-        holding = holding_on(shape, nodes_class_of(&core->nodes, node), &need, task->gpu_mask);
-        out->mcpu += holding.mcpu;
-        out->memory_bytes += holding.memory_bytes;
-        for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
-            out->gpu_mgpu[__builtin_ctzll(left)] += holding.need.mgpu;
-            out->gpu_bytes[__builtin_ctzll(left)] += holding.need.memory_bytes;
-        }
+        if (!task->claimed || task->job == job)
+            hold_add(core, node, task->shape, task->gpu_mask, out);
     }
 }
 
@@ -168,7 +152,7 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
     const uint64_t gpus = claimed_gpus(core, task);
-    struct room_taken taken;
+    struct hold taken;
 
     sum_taken(core, task->node, task->job, &taken);
     if (row->state == ROW_NONE || (row->lost_mask & gpus) != 0 || taken.mcpu > class->cpu_mcpu ||

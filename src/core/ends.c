@@ -66,13 +66,11 @@ void ends_stopping(struct core *core, uint32_t job)
 void ends_overran(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
-    const int64_t gone_us = row->stop_us != TIME_NONE
-                                ? row->stop_us + job_grace_us(core, row) + ATTEND_AFTER_US
-                                : TIME_NONE;
 
     row->overran = true;
     if (row->state == JOB_STOPPING)
-        row->ends_us = gone_us > core->now_us ? gone_us : TIME_NONE;
+        row->ends_us =
+            job_attend_us(core, row) > core->now_us ? job_attend_us(core, row) : TIME_NONE;
     else if (row->limit_us > 0)
         row->ends_us = core->now_us + (row->bound_us > LEAST_US ? row->bound_us : LEAST_US);
     else

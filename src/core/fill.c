@@ -236,8 +236,7 @@ static void open_contest(struct core *core)
 /* When somebody has made way, others may have fewer to ask, and find a plan that they did not see
  * before; and when somebody has started, others may be entitled to more, or have somebody to take
  * from, which is who may claim what leaves. So all have a turn again, until nothing of that
- * happens.
- */
+ * happens. */
 void step_fill(struct core *core, struct decisions *out)
 {
     uint32_t bucket, lowest, moved = 0;

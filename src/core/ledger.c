@@ -2,6 +2,7 @@
 /* ledger.c - the only writer of what is held on nodes. */
 #include "core/ledger.h"
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "core/fit.h"
 #include "core/impl.h"
@@ -76,6 +77,24 @@ void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_
 {
     book(core, node, shape, gpu_mask, -1);
     ledger_refresh(core, node);
+}
+
+void hold_add(const struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask,
+              struct hold *hold)
+{
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+    struct holding holding;
+    struct need need;
+
+    (void)need_on(shape, class, &need);
+    holding = holding_on(shape, class, &need, gpu_mask);
+    hold->mcpu += holding.mcpu;
+    hold->memory_bytes += holding.memory_bytes;
+    for (uint64_t left = holding.gpus; left != 0; left = mask_drop_lowest(left)) {
+        hold->gpu_mgpu[mask_lowest(left)] += (int32_t)holding.need.mgpu;
+        hold->gpu_bytes[mask_lowest(left)] += holding.need.memory_bytes;
+    }
 }
 
 void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign)

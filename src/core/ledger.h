@@ -19,6 +19,10 @@ struct hold {
     int64_t gpu_bytes[NODE_GPUS_MAX];
 };
 
+/* Add what a task of this shape takes there, with these GPUs. */
+void hold_add(const struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+              struct hold *hold);
+
 /* Add it to the node's books (sign 1), or take it out again (-1). O(GPUs log GPUs + log nodes). */
 void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign);
 

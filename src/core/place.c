@@ -286,31 +286,36 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
     return false;
 }
 
-static struct amounts item_amounts(const struct core *core, const struct trial_item *item)
+struct amounts place_amounts(const struct core *core, const struct trial_item *places,
+                             uint32_t count)
 {
-    return task_amounts(core, &(struct task){.node = item->node, .shape = item->shape});
+    struct amounts sum = {{0}};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct task task = {.node = places[i].node, .shape = places[i].shape};
+        const struct amounts amounts = task_amounts(core, &task);
+
+        amounts_add(&sum, &amounts, 1);
+    }
+    return sum;
 }
 
 bool place_within_bounds(struct core *core, uint32_t job, uint32_t mark, uint32_t least,
                          enum held held, struct refusal *out)
 {
     const struct standing *at = &core->jobs.rows[job].at;
-    struct amounts sum = {{0}};
+    struct amounts sum;
 
     if (!core->queues.books)
         return true;
-    for (uint32_t i = mark; i < core->trial.count; i++) {
-        const struct amounts amounts = item_amounts(core, &core->trial.log[i]);
-
-        amounts_add(&sum, &amounts, 1);
-    }
+    sum = place_amounts(core, core->trial.log + mark, core->trial.count - mark);
     while (!queues_admit(&core->queues, at, &sum, &core->capacity, held, out)) {
         const uint32_t last = core->trial.count - 1;
         struct amounts amounts;
 
         if (core->trial.count - mark <= least)
             return false;
-        amounts = item_amounts(core, &core->trial.log[last]);
+        amounts = place_amounts(core, &core->trial.log[last], 1);
         amounts_add(&sum, &amounts, -1);
         trial_undo(core, last);
     }

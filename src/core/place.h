@@ -28,6 +28,11 @@ bool place_some_fit(struct core *core, const struct layout *layout, bool unknown
  * the task's index as slot. Returns how many; if these are less than max, no more fit. */
 uint32_t place_absent(struct core *core, uint32_t job, uint32_t max);
 
+/* What tasks at these places hold. */
+struct trial_item;
+struct amounts place_amounts(const struct core *core, const struct trial_item *places,
+                             uint32_t count);
+
 /* Do the queues of the job let it hold what the trial's log took from `mark` on? Otherwise tasks
  * are undone from the end, down to `least` of them. False, with nothing undone beyond that, if that
  * is still too much; out then says whose bound it is. O(tasks * depth). */

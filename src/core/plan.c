@@ -196,23 +196,6 @@ static bool all_can_stay(const struct plan *p, uint32_t leaver)
     return true;
 }
 
-/* The places may hold more than is asked: more tasks, or other memory for a share. */
-static bool places_are_admitted(const struct plan *p)
-{
-    const struct core *core = p->core;
-    struct amounts sum = {{0}};
-    struct refusal refusal;
-
-    for (uint32_t i = 0; core->queues.books && i < p->place_count; i++) {
-        const struct amounts amounts = task_amounts(
-            core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
-
-        amounts_add(&sum, &amounts, 1);
-    }
-    return queues_admit(&core->queues, &core->jobs.rows[p->job].at, &sum, &core->capacity,
-                        HELD_IN_FUTURE, &refusal);
-}
-
 bool plan_put_back(struct plan *p, uint32_t leaver)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
@@ -220,7 +203,7 @@ bool plan_put_back(struct plan *p, uint32_t leaver)
 
     if (all_can_stay(p, leaver)) {
         plan_untake(p, leaver);
-        if (plan_admits(p, &queue) && places_are_admitted(p))
+        if (plan_admits(p, &queue) && plan_places_admitted(p))
             return true;
         plan_retake(p, leaver);
     }
@@ -251,15 +234,17 @@ bool plan_admits(const struct plan *p, uint32_t *out_queue)
 
 static struct amounts places_hold(const struct plan *p)
 {
-    struct amounts sum = {{0}};
+    return place_amounts(p->core, p->places, p->place_count);
+}
 
-    for (uint32_t i = 0; i < p->place_count; i++) {
-        const struct task task = {.node = p->places[i].node, .shape = p->places[i].shape};
-        const struct amounts amounts = task_amounts(p->core, &task);
+bool plan_places_admitted(const struct plan *p)
+{
+    const struct core *core = p->core;
+    const struct amounts holds = places_hold(p);
+    struct refusal refusal;
 
-        amounts_add(&sum, &amounts, 1);
-    }
-    return sum;
+    return queues_admit(&core->queues, &core->jobs.rows[p->job].at, &holds, &core->capacity,
+                        HELD_IN_FUTURE, &refusal);
 }
 
 bool plan_is_entitled(const struct plan *p)

@@ -76,6 +76,10 @@ void plan_put_back_unneeded(struct plan *p);
  * *out_queue: whose bound it is if not. */
 bool plan_admits(const struct plan *p, uint32_t *out_queue);
 
+/* The same for what it will hold at its places: that may be more, tasks or memory of a share. O(its
+ * places). */
+bool plan_places_admitted(const struct plan *p);
+
 /* Are its queues entitled to what it will hold at its places, where they were to what it asks for
  * at least? Otherwise it would have to give way to those that it takes from. O(chosen * queues), or
  * O(tasks) where it holds what it asks for. */

@@ -376,22 +376,6 @@ static bool place_all(struct near *n, const struct layout *layout)
     return true;
 }
 
-/* More than it asks for is only a share of GPUs whose memory depends on the node. */
-static bool places_are_admitted(const struct plan *p)
-{
-    struct amounts sum = {{0}};
-    struct refusal refusal;
-
-    for (uint32_t i = 0; i < p->place_count; i++) {
-        const struct amounts amounts = task_amounts(
-            p->core, &(struct task){.node = p->places[i].node, .shape = p->places[i].shape});
-
-        amounts_add(&sum, &amounts, 1);
-    }
-    return queues_admit(&p->core->queues, &p->core->jobs.rows[p->job].at, &sum, &p->core->capacity,
-                        HELD_IN_FUTURE, &refusal);
-}
-
 /* ---- who is not needed, were the gang placed otherwise ---- */
 
 #define REFINE_MAX 2048u /* tasks placed at most: the gang once for each who leaves */
@@ -434,7 +418,7 @@ static bool do_without(struct near *n, const struct layout *layout, uint32_t mar
     trial_undo(p->core, mark);
     give_chosen(p);
     p->place_count = 0;
-    done = plan_admits(p, &queue) && place_all(n, layout) && places_are_admitted(p) &&
+    done = plan_admits(p, &queue) && place_all(n, layout) && plan_places_admitted(p) &&
            plan_is_entitled(p);
     if (!done) {
         trial_undo(p->core, mark);
@@ -498,7 +482,7 @@ static bool try_layout(struct near *n, uint32_t layout)
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
     if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        places_are_admitted(p) && plan_is_entitled(p)) {
+        plan_places_admitted(p) && plan_is_entitled(p)) {
         plan_put_back_unneeded(p);
         refine(n, &core->shapes.layouts[gang->first_layout + layout], mark);
         return true;

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/bits.h"
 #include "base/mem.h"
 #include "core/fit.h"
 #include "core/impl.h"
@@ -17,24 +16,6 @@ void timeline_done(struct timeline *t)
 }
 
 /* ---- amounts ---- */
-
-static void hold_task(const struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask,
-                      struct hold *hold)
-{
-    const struct shape *shape = &core->shapes.shapes[shape_id];
-    const struct node_class *class = nodes_class_of(&core->nodes, node);
-    struct holding holding;
-    struct need need;
-
-    (void)need_on(shape, class, &need);
-    holding = holding_on(shape, class, &need, gpu_mask);
-    hold->mcpu += holding.mcpu;
-    hold->memory_bytes += holding.memory_bytes;
-    for (uint64_t left = holding.gpus; left != 0; left = mask_drop_lowest(left)) {
-        hold->gpu_mgpu[mask_lowest(left)] += (int32_t)holding.need.mgpu;
-        hold->gpu_bytes[mask_lowest(left)] += holding.need.memory_bytes;
-    }
-}
 
 static int64_t larger(int64_t a, int64_t b)
 {
@@ -68,14 +49,14 @@ static void held_at(const struct core *core, uint32_t node, int64_t at_us, struc
         const struct task *task = &core->jobs.tasks[t];
 
         if (task->claimed || core->jobs.rows[task->job].ends_us > at_us)
-            hold_task(core, node, task->shape, task->gpu_mask, out);
+            hold_add(core, node, task->shape, task->gpu_mask, out);
     }
     for (uint32_t i = first_on(core, node); i != ROW_NONE; i = r->on[i].next) {
         const struct reservation *row = &r->rows[r->on[i].row];
         const struct trial_item *place = &row->places[r->on[i].place];
 
         if (row->at_us <= at_us && at_us < row->until_us && reservation_counts(core, r->on[i].row))
-            hold_task(core, node, place->shape, place->gpu_mask, out);
+            hold_add(core, node, place->shape, place->gpu_mask, out);
     }
 }
 
@@ -152,10 +133,10 @@ void timeline_show_all(struct core *core)
         if (r->on[i].row == ROW_NONE || !reservation_counts(core, r->on[i].row))
             continue;
         place = &r->rows[r->on[i].row].places[r->on[i].place];
-        hold_task(core, place->node, place->shape, place->gpu_mask, &hold);
+        hold_add(core, place->node, place->shape, place->gpu_mask, &hold);
         ledger_hold(core, place->node, &hold, 1);
-        hold_task(core, place->node, place->shape, place->gpu_mask,
-                  &shown_of(core, place->node)->more);
+        hold_add(core, place->node, place->shape, place->gpu_mask,
+                 &shown_of(core, place->node)->more);
     }
 }
 
@@ -204,8 +185,8 @@ static bool node_fits(struct core *core, const struct trial_item *places, uint32
         if ((core->nodes.rows[node].lost_mask & places[i].gpu_mask) != 0 ||
             !fit_ever(core, places[i].shape, core->nodes.rows[node].class_id, &need))
             return false;
-        hold_task(core, node, places[i].shape, places[i].gpu_mask, &held);
-        hold_task(core, node, places[i].shape, places[i].gpu_mask, &used);
+        hold_add(core, node, places[i].shape, places[i].gpu_mask, &held);
+        hold_add(core, node, places[i].shape, places[i].gpu_mask, &used);
     }
     return is_within(core, node, &held, &used);
 }

@@ -6,17 +6,6 @@
 
 enum { SEEDS = 400, EVENTS = 300, REST = 60 };
 
-static void tell(struct core *core, uint64_t id, uint32_t task, enum event_type type, int32_t code)
-{
-    const struct event event = {
-        .type = type,
-        .at_us = core_now_us(core),
-        .task = {.job_id = id, .task = task, .node = "", .exit_code = code},
-    };
-
-    (void)core_apply(core, &event, NULL);
-}
-
 /* Tasks that are on their way have started, those that were told to stop have left. */
 static void come_true(struct core *core)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ static void read_last_words(FILE *words, struct attempt *out, int status)
         ;
     line[strcspn(line, "\n")] = '\0';
     (void)snprintf(out->what, sizeof out->what, "%s: %s (status %d)",
-                   WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM ? "endless"
+                   WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU ? "endless"
                    : strstr(line, "check failed")                     ? "check"
                                                                       : "crash",
                    line, status);
@@ -120,7 +121,9 @@ void attempt_play(const char *name, const char *bytes, size_t count, uint64_t se
     child = fork();
     check(child >= 0);
     if (child == 0) {
-        (void)alarm(ATTEMPT_SECONDS_MAX);
+        const struct rlimit limit = {ATTEMPT_SECONDS_MAX, ATTEMPT_SECONDS_MAX + 1};
+
+        check(setrlimit(RLIMIT_CPU, &limit) == 0);
         (void)dup2(fileno(words), STDERR_FILENO);
         _exit(play(name, bytes, count, seed, counts));
     }

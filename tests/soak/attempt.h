@@ -20,7 +20,7 @@ struct attempt {
     char what[SOAK_TEXT_MAX]; /* "CHECK: ..." */
 };
 
-/* Nothing may take longer; then it has broken the rule that everything ends. */
+/* Of a core: nothing may take longer; then it has broken the rule that everything ends. */
 #define ATTEMPT_SECONDS_MAX 10u
 
 void attempt_play(const char *name, const char *bytes, size_t count, uint64_t seed,

@@ -377,6 +377,19 @@ static inline void play_rules(struct play *play, struct event *out)
     out->rules.reservation_depth = depths[play_below(play, 4)];
 }
 
+/* A task of it has started, or left, now. */
+static inline void tell(struct core *core, uint64_t id, uint32_t task, enum event_type type,
+                        int32_t code)
+{
+    const struct event event = {
+        .type = type,
+        .at_us = core_now_us(core),
+        .task = {.job_id = id, .task = task, .node = "", .exit_code = code},
+    };
+
+    (void)core_apply(core, &event, NULL);
+}
+
 /* The next event. It may be refused. */
 static inline void play_event(struct play *play, const struct core *core, struct event *out)
 {

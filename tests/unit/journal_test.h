@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "store/journal.h"
+#include "unit/err_test.h"
 #include "unit/test.h"
 
 struct world {
@@ -20,23 +21,7 @@ struct world {
     struct journal *journal;
 };
 
-static struct err err;
 static struct world world;
-
-#define WORKS(call)                                                                                \
-    do {                                                                                           \
-        long works_rc_ = (long)(call);                                                             \
-        if (works_rc_ < 0)                                                                         \
-            fail_msg("%s: %ld: %s", #call, works_rc_, err.text);                                   \
-    } while (0)
-
-#define FAILS(call, code, wanted)                                                                  \
-    do {                                                                                           \
-        err.text[0] = '\0';                                                                        \
-        assert_int_equal((call), (code));                                                          \
-        if (strstr(err.text, (wanted)) == NULL)                                                    \
-            fail_msg("'%s' is not in '%s'", (wanted), err.text);                                   \
-    } while (0)
 
 static inline void make_folder_in(const char *where)
 {

@@ -14,6 +14,7 @@
 #include "gpu/device.h"
 #include "gpu/sim/control.h"
 #include "gpu/sim/store.h"
+#include "unit/err_test.h"
 #include "unit/test.h"
 
 struct world {
@@ -23,23 +24,7 @@ struct world {
     struct devices devices;
 };
 
-static struct err err;
 static struct world world;
-
-#define WORKS(call)                                                                                \
-    do {                                                                                           \
-        int works_rc_ = (call);                                                                    \
-        if (works_rc_ < 0)                                                                         \
-            fail_msg("%s: %d: %s", #call, works_rc_, err.text);                                    \
-    } while (0)
-
-#define FAILS(call, code, wanted)                                                                  \
-    do {                                                                                           \
-        err.text[0] = '\0';                                                                        \
-        assert_int_equal((call), (code));                                                          \
-        if (strstr(err.text, (wanted)) == NULL)                                                    \
-            fail_msg("'%s' is not in '%s'", (wanted), err.text);                                   \
-    } while (0)
 
 /* A machine as described ("h100x8", or lines of a description), with nothing loaded yet. */
 static inline void make_machine(const char *what)

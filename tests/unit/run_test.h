@@ -23,6 +23,7 @@
 #include "run/file.h"
 #include "run/folder.h"
 #include "run/runs.h"
+#include "unit/err_test.h"
 #include "unit/test.h"
 
 enum { PATIENCE_MS = 60000 };
@@ -34,23 +35,7 @@ struct world {
     struct run_spec spec;
 };
 
-static struct err err;
 static struct world world;
-
-#define WORKS(call)                                                                                \
-    do {                                                                                           \
-        long works_rc_ = (long)(call);                                                             \
-        if (works_rc_ < 0)                                                                         \
-            fail_msg("%s: %ld: %s", #call, works_rc_, err.text);                                   \
-    } while (0)
-
-#define FAILS(call, code, wanted)                                                                  \
-    do {                                                                                           \
-        err.text[0] = '\0';                                                                        \
-        assert_int_equal((call), (code));                                                          \
-        if (strstr(err.text, (wanted)) == NULL)                                                    \
-            fail_msg("'%s' is not in '%s'", (wanted), err.text);                                   \
-    } while (0)
 
 /* Waits until the condition holds, looking again every millisecond. */
 #define AWAIT(condition)                                                                           \

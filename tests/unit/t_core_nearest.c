@@ -18,17 +18,6 @@ enum { CONFIGS = sizeof configs / sizeof configs[0] };
 
 /* ---- a driver that does at once what it is told ---- */
 
-static void tell(struct core *core, uint64_t id, uint32_t task, enum event_type type, int32_t code)
-{
-    const struct event event = {
-        .type = type,
-        .at_us = core_now_us(core),
-        .task = {.job_id = id, .task = task, .node = "", .exit_code = code},
-    };
-
-    (void)core_apply(core, &event, NULL);
-}
-
 /* One step and what comes of it; false when there was nothing to do. */
 static bool drive(struct core *core, struct decisions *out)
 {
