@@ -380,9 +380,12 @@ int sc_lose_tasks_on(struct sc *sc, const char *node, uint64_t gpu_mask, struct 
                                        .node = ""}};
         int rc;
 
-        if (task->state == SC_GONE || strcmp(task->node, node) != 0 ||
-            (gpu_mask && !(task->gpu_mask & gpu_mask)))
+        if (strcmp(task->node, node) != 0 || (gpu_mask && !(task->gpu_mask & gpu_mask)))
             continue;
+        if (task->state == SC_GONE) {
+            task->told_gone = task->told_gone || !gpu_mask; /* with the node, if never reported */
+            continue;
+        }
         task->state = SC_GONE;
         task->told_gone = true;
         rc = sc_apply(sc, &event, "lost", task->job, err);
