@@ -30,12 +30,11 @@ static bool is_empty(const char *text)
     return text == NULL || text[0] == '\0';
 }
 
-static int order_check(const struct core *core, const char *owner, const char *order,
-                       struct err *err)
+static int order_check(const struct core *core, const char *order, struct err *err)
 {
     if (is_empty(order) || strcmp(order, FAIR) == 0 || orderers_find(core, order) != NULL)
         return 0;
-    return err_set(err, -EINVAL, "%s: order '%s': unknown", owner, order);
+    return err_set(err, -EINVAL, "order '%s': unknown", order);
 }
 
 static int amounts_check(const char *queue, const char *field, const int64_t amounts[RES_COUNT],
@@ -48,11 +47,12 @@ static int amounts_check(const char *queue, const char *field, const int64_t amo
     return 0;
 }
 
-static int users_check(const char *owner, uint32_t count, struct err *err)
+static int users_check(const char *kind, const char *owner, uint32_t count, struct err *err)
 {
     if (count <= USERS_MAX)
         return 0;
-    return err_set(err, -EINVAL, "'%s': users: at most %u, are %u", owner, USERS_MAX, count);
+    return err_set(err, -EINVAL, "%s '%s': users: at most %u, are %u", kind, owner, USERS_MAX,
+                   count);
 }
 
 /* The row of the queue of this name before `end`, ROW_NONE. Rows here are those of the spec. */
@@ -137,8 +137,9 @@ static int queue_check(const struct core *core, const struct rules_spec *spec, u
                        "queue '%s': user_limit, user_jobs: are for queues without queues below",
                        queue->name);
     rc = quotas_check(queue, err);
-    rc = rc < 0 ? rc : order_check(core, queue->name, queue->order, err);
-    return rc < 0 ? rc : users_check(queue->name, queue->user_count, err);
+    if (rc == 0 && order_check(core, queue->order, err) < 0)
+        return err_prefix(err, -EINVAL, "queue '%s': ", queue->name);
+    return rc < 0 ? rc : users_check("queue", queue->name, queue->user_count, err);
 }
 
 static uint32_t class_row(const struct rules_spec *spec, const char *name, uint32_t end)
@@ -171,7 +172,7 @@ static int class_check(const struct rules_spec *spec, uint32_t row, struct err *
                        class->name, TIME_US_MAX);
     if (amounts_check(class->name, "user_limit", class->user_limit, err) < 0)
         return err_prefix(err, -EINVAL, "class ");
-    return users_check(class->name, class->user_count, err);
+    return users_check("class", class->name, class->user_count, err);
 }
 
 static bool is_usual_class(const char *name)
@@ -215,7 +216,7 @@ static int spec_check(const struct core *core, const struct rules_spec *spec, st
         rc = queue_check(core, spec, i, err);
     for (uint32_t i = 0; rc == 0 && i < spec->class_count; i++)
         rc = class_check(spec, i, err);
-    rc = rc < 0 ? rc : order_check(core, "root", spec->root_order, err);
+    rc = rc < 0 ? rc : order_check(core, spec->root_order, err);
     return rc < 0 ? rc : defaults_check(spec, err);
 }
 

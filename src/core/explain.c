@@ -7,10 +7,13 @@
 
 #include "base/err.h"
 #include "core/core.h"
+#include "core/elastic.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/nearest.h"
 #include "core/place.h"
+#include "core/rights.h"
+#include "core/victims.h"
 
 /* ---- room ---- */
 
@@ -87,6 +90,63 @@ static void look_for_bound(const struct core *core, struct explanation *e)
         b->limit = core->capacity.of[r];
 }
 
+/* ---- services that keep their minimum ---- */
+
+/* The tasks of the running jobs that it may take from are off, on trial: all of them, or without
+ * those that a service keeps. Does the gang fit then? */
+static bool fits_without(struct core *core, uint32_t job, bool all)
+{
+    const uint32_t mark = trial_mark(&core->trial), reach = rights_reach(core, job);
+    enum reason reason;
+    uint32_t layout;
+    bool fits;
+
+    for (uint32_t v = 0; v < reach; v++) {
+        const uint32_t other = core->victims.list[v].job;
+        const struct job *row = &core->jobs.rows[other];
+        uint32_t left = all || !row->service ? row->task_count : job_spare_tasks(core, other);
+
+        if (!rights_over(core, job, other, ROW_NONE, OVERSHOOT_ONCE))
+            continue;
+        for (uint32_t i = row->task_count; i-- > 0 && left > 0;) {
+            const struct task *task = job_task(core, row, i);
+
+            if (task->left || task->leaving)
+                continue;
+            trial_give(core, task->node, task->shape, task->gpu_mask, i);
+            left--;
+        }
+    }
+    fits = place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason);
+    trial_undo(core, mark);
+    return fits;
+}
+
+static void name_service(const struct core *core, struct explanation *e, const struct job *service)
+{
+    if (e->service_count == 0)
+        e->service_tasks_min = job_tasks_min(core, service);
+    if (e->services_named < EXPLAIN_OTHERS_MAX)
+        e->services[e->services_named++] = service->id;
+    e->service_count++;
+}
+
+static void look_for_services(struct core *core, struct explanation *e)
+{
+    if (e->tasks_fit == e->tasks || !rights_some(core, e->job))
+        return;
+    victims_refresh(core);
+    if (fits_without(core, e->job, false) || !fits_without(core, e->job, true))
+        return;
+    for (uint32_t i = rights_reach(core, e->job); i-- > 0;) { /* the worst come last */
+        const struct job *row = &core->jobs.rows[core->victims.list[i].job];
+
+        if (row->service &&
+            rights_over(core, e->job, core->victims.list[i].job, ROW_NONE, OVERSHOOT_ONCE))
+            name_service(core, e, row);
+    }
+}
+
 /* ---- other jobs ---- */
 
 static void name_other(struct explanation *e, uint64_t job_id, enum after_end end)
@@ -149,6 +209,8 @@ static void look(struct core *core, struct explanation *e)
         if (core->jobs.rows[e->job].queued)
             look_for_bound(core, e);
         look_for_room(core, e);
+        if (e->reason == REASON_ROOM || e->reason == REASON_GANG)
+            look_for_services(core, e);
         break;
     }
 }

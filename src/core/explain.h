@@ -49,6 +49,12 @@ struct explanation {
     uint32_t array_limit;                         /* ARRAY */
     int64_t killed_us; /* VICTIMS: when the last of them is killed at the latest */
 
+    /* it lacks room, and would have it if these services, from which it may take, did not keep
+     * their least number of tasks */
+    uint64_t services[EXPLAIN_OTHERS_MAX]; /* [services_named] */
+    uint32_t service_count, services_named;
+    uint32_t service_tasks_min; /* of the first of them */
+
     struct position position;
     struct remedy remedy; /* the nearest single one */
     uint32_t tries;       /* candidates that were tried for that */

@@ -94,6 +94,6 @@ bool plan_none(struct plan *p);
 /* The two ways to choose. On true the chosen are taken off, the places are on trial and in
  * `places`, with their layout; on false the trial and the books are as before. exact  every set of
  * leavers, cheapest first: at most PLAN_EXACT_MAX of them near   node by node, worst job first, and
- * then who is not needed is put back */
+ * then who is not needed is put back; fewer jobs of a node at no higher price go instead */
 bool plan_exact(struct plan *p);
 bool plan_near(struct plan *p);

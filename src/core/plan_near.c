@@ -3,8 +3,9 @@
  *
  * For each task of the gang that has no room: on every node, take running tasks off in the order
  * worst job first until the task would fit, and choose the node where the jobs taken cost least.
- * Then each chosen job that could stay after all, best job first, is put back; and at last each
- * without which the gang finds other places, unless that is too much work. */
+ * Then each chosen job that could stay after all, best job first, is put back. Where fewer jobs of
+ * that node would do at no higher price, these go instead. At last each is put back without which
+ * the gang finds other places, unless that is too much work. */
 #include "base/mem.h"
 #include "core/fit.h"
 #include "core/impl.h"
@@ -28,6 +29,9 @@ struct near {
         uint32_t task, leaver, next;
     } * items;
     uint32_t item_count, item_cap;
+    bool *before; /* [leavers] who was chosen before a node made room */
+    bool fewer;   /* some node was made to lose fewer jobs */
+    bool plain;   /* none is to */
     bool settled; /* nobody more is taken off */
 };
 
@@ -63,6 +67,7 @@ static void near_open(struct near *n, struct plan *p)
     *n = (struct near){.plan = p};
     n->node_first = mem_alloc(p->core->nodes.count, sizeof *n->node_first);
     n->node_last = mem_alloc(p->core->nodes.count, sizeof *n->node_last);
+    n->before = mem_alloc(p->count, sizeof *n->before);
     for (uint32_t node = 0; node < p->core->nodes.count; node++)
         n->node_first[node] = ROW_NONE;
     for (uint32_t v = 0; v < p->count; v++)
@@ -73,6 +78,7 @@ static void near_close(struct near *n)
 {
     mem_free(n->node_first);
     mem_free(n->node_last);
+    mem_free(n->before);
     mem_free(n->items);
 }
 
@@ -254,6 +260,147 @@ static void spare(struct plan *p, uint32_t node, uint32_t shape_id, uint32_t las
             put_back_job(p, &p->jobs[j], node, shape_id);
 }
 
+/* ---- fewer jobs, at no higher price ---- */
+
+#define FEWER_MAX 64u /* jobs of one node that fewer are looked for instead of */
+
+/* Who leaves a node, and what that costs. */
+struct few {
+    uint32_t leavers[FEWER_MAX]; /* [count] */
+    uint32_t count;
+    struct near_price price;
+};
+
+/* The tasks of a leaver are off, on trial. */
+static void give_tasks(const struct plan *p, uint32_t leaver)
+{
+    const struct leaver *l = &p->leavers[leaver];
+    const struct job *row = &p->core->jobs.rows[p->jobs[l->of].job];
+
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = job_task(p->core, row, i);
+
+        if (!task->left && (l->task == ROW_NONE || l->task == i))
+            trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
+    }
+}
+
+/* Those that were taken off for this node. False if it was one alone, or not only whole jobs, or if
+ * others were put back for it: then all stays as it is. */
+static bool list_taken(const struct near *n, uint32_t node, struct few *out)
+{
+    const struct plan *p = n->plan;
+    uint32_t last = ROW_NONE;
+
+    *out = (struct few){.count = 0};
+    for (uint32_t v = 0; v < p->count; v++)
+        if (n->before[v] && !p->leavers[v].chosen)
+            return false;
+    for (uint32_t item = n->node_first[node]; item != ROW_NONE; item = n->items[item].next) {
+        const uint32_t v = n->items[item].leaver;
+
+        if (v == last || !p->leavers[v].chosen || n->before[v])
+            continue;
+        if (p->leavers[v].task != ROW_NONE || out->count == FEWER_MAX)
+            return false;
+        (void)add_price(&p->jobs[p->leavers[v].of], 0, &out->price);
+        out->leavers[out->count++] = last = v;
+    }
+    return out->count > 1;
+}
+
+static bool is_in(const struct few *few, uint32_t leaver)
+{
+    for (uint32_t i = 0; i < few->count; i++)
+        if (few->leavers[i] == leaver)
+            return true;
+    return false;
+}
+
+/* The dearest job of the node that may still be taken for so much; of equal ones the worst. */
+static uint32_t dearest_for(const struct near *n, uint32_t node, const struct few *few,
+                            const struct near_price *most)
+{
+    const struct plan *p = n->plan;
+    const int64_t left = most->price - few->price.price;
+    uint32_t best = ROW_NONE;
+
+    for (uint32_t item = n->node_first[node]; item != ROW_NONE; item = n->items[item].next) {
+        const uint32_t v = n->items[item].leaver;
+        const struct leaving_job *job = &p->jobs[p->leavers[v].of];
+
+        if (p->leavers[v].task == ROW_NONE && !p->leavers[v].chosen && !p->leavers[v].barred &&
+            job->rank <= most->rank && job->price <= left && !is_in(few, v) &&
+            (best == ROW_NONE || job->price > p->jobs[p->leavers[best].of].price))
+            best = v;
+    }
+    return best;
+}
+
+/* In thought, with nobody off for this node. */
+static bool find_fewer(const struct near *n, uint32_t node, uint32_t shape_id,
+                       const struct few *taken, struct few *out)
+{
+    struct core *core = n->plan->core;
+    struct room room;
+    struct need need;
+    uint32_t v;
+
+    *out = (struct few){.count = 0};
+    if (!fit_ever(core, shape_id, core->nodes.rows[node].class_id, &need))
+        return false;
+    room_of(core, node, &room);
+    while (out->count + 1 < taken->count &&
+           (v = dearest_for(n, node, out, &taken->price)) != ROW_NONE) {
+        (void)add_price(&n->plan->jobs[n->plan->leavers[v].of], 0, &out->price);
+        out->leavers[out->count++] = v;
+        for (uint32_t item = n->node_first[node]; item != ROW_NONE; item = n->items[item].next)
+            if (n->items[item].leaver == v)
+                room_add(core, &core->jobs.tasks[n->items[item].task], &room);
+        if (room_fits(&core->shapes.shapes[shape_id], nodes_class_of(&core->nodes, node), &need,
+                      &room))
+            return true;
+    }
+    return false;
+}
+
+static bool take_few(struct plan *p, const struct few *few)
+{
+    for (uint32_t i = 0; i < few->count; i++)
+        if (!plan_take(p, few->leavers[i]))
+            return false;
+    return true;
+}
+
+static void untake_few(struct plan *p, const struct few *few, uint32_t mark)
+{
+    for (uint32_t i = 0; i < few->count; i++)
+        if (p->leavers[few->leavers[i]].chosen)
+            plan_untake(p, few->leavers[i]);
+    trial_undo(p->core, mark);
+}
+
+/* mark: of the trial, when n->before was written and nobody was off for this node. */
+static void prefer_fewer(struct near *n, uint32_t node, uint32_t shape_id, uint32_t mark)
+{
+    struct plan *p = n->plan;
+    struct few taken, fewer;
+
+    if (n->plain || !list_taken(n, node, &taken))
+        return;
+    untake_few(p, &taken, mark);
+    if (find_fewer(n, node, shape_id, &taken, &fewer) && take_few(p, &fewer) &&
+        node_fits(p->core, node, shape_id)) {
+        n->fewer = true;
+        return;
+    }
+    untake_few(p, &fewer, mark);
+    for (uint32_t i = 0; i < taken.count; i++) {
+        plan_retake(p, taken.leavers[i]);
+        give_tasks(p, taken.leavers[i]);
+    }
+}
+
 static uint32_t cheapest_node(const struct near *n, uint32_t shape_id)
 {
     const struct core *core = n->plan->core;
@@ -281,9 +428,12 @@ static bool make_room(struct near *n, uint32_t shape_id)
     struct plan *p = n->plan;
 
     for (uint32_t node; (node = cheapest_node(n, shape_id)) != ROW_NONE;) {
+        const uint32_t mark = trial_mark(&p->core->trial);
         uint32_t item = n->node_first[node], last = 0;
         bool barred = false;
 
+        for (uint32_t v = 0; v < p->count; v++)
+            n->before[v] = p->leavers[v].chosen;
         for (; item != ROW_NONE && !barred && !node_fits(p->core, node, shape_id);
              item = n->items[item].next) {
             const uint32_t v = n->items[item].leaver;
@@ -298,6 +448,7 @@ static bool make_room(struct near *n, uint32_t shape_id)
         if (!node_fits(p->core, node, shape_id))
             return false;
         spare(p, node, shape_id, last);
+        prefer_fewer(n, node, shape_id, mark);
         return true;
     }
     return false;
@@ -382,16 +533,9 @@ static bool place_all(struct near *n, const struct layout *layout)
 
 static void give_chosen(const struct plan *p)
 {
-    for (uint32_t v = 0; v < p->count; v++) {
-        const struct job *row = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job];
-
-        for (uint32_t i = 0; p->leavers[v].chosen && i < row->task_count; i++) {
-            const struct task *task = job_task(p->core, row, i);
-
-            if (!task->left && (p->leavers[v].task == ROW_NONE || p->leavers[v].task == i))
-                trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
-        }
-    }
+    for (uint32_t v = 0; v < p->count; v++)
+        if (p->leavers[v].chosen)
+            give_tasks(p, v);
 }
 
 static void take_places(struct plan *p, const struct trial_item *places, uint32_t count)
@@ -470,28 +614,44 @@ static void refine(struct near *n, const struct layout *layout, uint32_t mark)
     n->settled = false;
 }
 
-static bool try_layout(struct near *n, uint32_t layout)
+/* Chooses whom, and places the gang; all is as before if it does not go in. */
+static bool try_plan(struct near *n, const struct layout *layout)
 {
     struct plan *p = n->plan;
-    struct core *core = p->core;
-    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[p->job].gang];
-    const uint32_t mark = trial_mark(&core->trial);
+    const uint32_t mark = trial_mark(&p->core->trial);
 
-    p->layout = layout;
+    n->fewer = false;
     p->place_count = 0;
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
-    if (make_way(p) && place_all(n, &core->shapes.layouts[gang->first_layout + layout]) &&
-        plan_places_admitted(p) && plan_is_entitled(p)) {
+    if (make_way(p) && place_all(n, layout) && plan_places_admitted(p) && plan_is_entitled(p)) {
         plan_put_back_unneeded(p);
-        refine(n, &core->shapes.layouts[gang->first_layout + layout], mark);
+        refine(n, layout, mark);
         return true;
     }
     for (uint32_t v = 0; v < p->count; v++)
         if (p->leavers[v].chosen)
             plan_untake(p, v);
-    trial_undo(core, mark);
+    trial_undo(p->core, mark);
     return false;
+}
+
+/* Fewer jobs may be of other queues, so that what it takes is not its own to hold. */
+static bool try_layout(struct near *n, uint32_t layout)
+{
+    const struct shapes *s = &n->plan->core->shapes;
+    const struct gang *gang = &s->gangs[n->plan->core->jobs.rows[n->plan->job].gang];
+    const struct layout *of = &s->layouts[gang->first_layout + layout];
+    bool done;
+
+    n->plan->layout = layout;
+    done = try_plan(n, of);
+    if (done || !n->fewer)
+        return done;
+    n->plain = true;
+    done = try_plan(n, of);
+    n->plain = false;
+    return done;
 }
 
 bool plan_near(struct plan *p)

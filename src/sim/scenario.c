@@ -3,6 +3,7 @@
 #include "sim/scenario.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -389,6 +390,36 @@ static int open_world(struct sc *sc, struct err *err)
     return rc;
 }
 
+/* What is refused begins with what it is of: "queue 'a': ...", "order 'b': ...". The line that says
+ * it, 0 if none does. */
+static uint32_t line_of(const struct scn *scn, const char *refusal)
+{
+    for (uint32_t i = 0; i < scn->setting_count; i++) {
+        const struct scn_setting *s = &scn->settings[i];
+        char begin[320];
+
+        snprintf(begin, sizeof begin,
+                 "%s '%s':", strcmp(s->word, "placement") == 0 ? "policy" : s->word, s->name);
+        for (size_t c = 0; c < strlen(s->word); c++)
+            if (begin[c] == '-')
+                begin[c] = '_';
+        if (strncmp(refusal, begin, strlen(begin)) == 0)
+            return s->line;
+    }
+    return 0;
+}
+
+static int begin_world(struct sc *sc, struct err *err)
+{
+    struct err detail = {""};
+    const int rc = open_world(sc, &detail);
+    const uint32_t line = rc < 0 ? line_of(sc->scn, detail.text) : 0;
+
+    if (line > 0)
+        return scn_error(sc->scn->file, line, err, rc, "%s", detail.text);
+    return rc < 0 ? err_set(err, rc, "%s: %s", sc->scn->file, detail.text) : 0;
+}
+
 static void init(struct sc *sc)
 {
     heap_init(&sc->heap);
@@ -431,12 +462,12 @@ int scenario_run(const struct scn *scn, const struct scenario_options *options,
                  struct scenario_result *out, struct err *err)
 {
     struct sc sc = {.scn = scn, .options = options, .out = out};
-    int rc, closed;
+    int rc, closed, begun;
 
     *out = (struct scenario_result){0};
     init(&sc);
-    rc = open_world(&sc, err);
-    rc = rc < 0 ? rc : play(&sc, err);
+    begun = begin_world(&sc, err);
+    rc = begun < 0 ? begun : play(&sc, err);
     if (rc == 0) {
         sc_judge(&sc, TIME_NONE);
         out->digest = core_digest(sc.world.core);
@@ -448,7 +479,7 @@ int scenario_run(const struct scn *scn, const struct scenario_options *options,
     rc = rc < 0 ? rc : closed;
     if (rc < 0) {
         scenario_result_done(out);
-        return err_prefix(err, rc, "%s: ", scn->file);
+        return begun < 0 ? rc : err_prefix(err, rc, "%s: ", scn->file);
     }
     return 0;
 }

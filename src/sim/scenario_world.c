@@ -102,12 +102,13 @@ int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task)
     const struct group_spec *group = group_of(sc, task);
     const uint32_t row = names_find(&sc->nodes, task->node);
     const int64_t bytes = row != NAMES_NONE ? sc->node_gpu_bytes[row] : 0;
+    int64_t mgpu = GPU_MGPU;
 
     if (group->gpu_mgpu > 0)
         return group->gpu_mgpu;
     if (group->gpu_memory_bytes > 0 && bytes > 0)
-        return (int64_t)((wide)group->gpu_memory_bytes * GPU_MGPU / bytes);
-    return GPU_MGPU;
+        mgpu = (int64_t)((wide)group->gpu_memory_bytes * GPU_MGPU / bytes);
+    return mgpu > 0 ? mgpu : 1; /* as in the core: memory is never to be had for nothing */
 }
 
 /* No GPU may be given to more than it has while others are really still on it. */
@@ -379,9 +380,12 @@ int sc_lose_tasks_on(struct sc *sc, const char *node, uint64_t gpu_mask, struct 
                                        .node = ""}};
         int rc;
 
-        if (task->state == SC_GONE || strcmp(task->node, node) != 0 ||
-            (gpu_mask && !(task->gpu_mask & gpu_mask)))
+        if (strcmp(task->node, node) != 0 || (gpu_mask && !(task->gpu_mask & gpu_mask)))
             continue;
+        if (task->state == SC_GONE) {
+            task->told_gone = task->told_gone || !gpu_mask; /* with the node, if never reported */
+            continue;
+        }
         task->state = SC_GONE;
         task->told_gone = true;
         rc = sc_apply(sc, &event, "lost", task->job, err);

@@ -75,6 +75,19 @@ static void write_others(const struct explanation *e, const struct explain_names
         json_key_u64(json, "array_limit", e->array_limit);
 }
 
+static void write_services(const struct explanation *e, const struct explain_names *names,
+                           struct json_out *json)
+{
+    if (e->service_count == 0)
+        return;
+    json_key(json, "services_at_minimum");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < e->services_named; i++)
+        json_string(json, names->job(names->arg, e->services[i]));
+    json_array_end(json);
+    json_key_u64(json, "services_at_minimum_count", e->service_count);
+}
+
 static void write_position(const struct position *p, struct json_out *json)
 {
     if (!p->known)
@@ -150,6 +163,7 @@ void explain_json(const struct core *core, const struct explanation *e,
             json_key_u64(json, "tasks", e->tasks);
             json_key_u64(json, "tasks_fit", e->tasks_fit);
         }
+        write_services(e, names, json);
         write_position(&e->position, json);
         if (forward != NULL)
             write_start(e, forward, json);

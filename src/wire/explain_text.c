@@ -216,6 +216,32 @@ static void add_room(const struct writer *w)
         text_addf(w->out, "%u of its %u tasks fit now.\n", e->tasks_fit, e->tasks);
 }
 
+/* "job a and job b" of a list that may be longer than what is named. */
+static void add_jobs(const struct writer *w, const uint64_t *ids, uint32_t named, uint32_t count)
+{
+    for (uint32_t i = 0; i < named; i++) {
+        text_add(w->out, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+        add_job(w, ids[i]);
+    }
+    if (count > named)
+        text_addf(w->out, " and %u more", count - named);
+}
+
+static void add_services(const struct writer *w)
+{
+    const struct explanation *e = w->e;
+
+    if (e->service_count == 0)
+        return;
+    text_add(w->out, "It may take from ");
+    add_jobs(w, e->services, e->services_named, e->service_count);
+    if (e->service_count == 1)
+        text_addf(w->out, ", but that is a service and keeps its minimum of %u task%s.\n",
+                  e->service_tasks_min, e->service_tasks_min == 1 ? "" : "s");
+    else
+        text_add(w->out, ", but these are services and keep their minimum of tasks.\n");
+}
+
 /* ---- queues ---- */
 
 static void add_whose(const struct writer *w, uint32_t queue)
@@ -375,6 +401,7 @@ void explain_text(const struct core *core, const struct explanation *e,
     add_reason(&w);
     add_bound(&w);
     add_room(&w);
+    add_services(&w);
     add_position(&w);
     if (forward != NULL)
         add_start(&w, forward);

@@ -123,6 +123,13 @@ static int read_layout(const struct doc *doc, const struct doc_node *job,
     return rc < 0 ? rc : check_tasks(doc, job, out, err);
 }
 
+const char *job_field_name(uint32_t i)
+{
+    if (i < OWN_FIELDS)
+        return own_fields[i].name;
+    return i < OWN_FIELDS + GROUP_FIELDS_COUNT ? group_fields[i - OWN_FIELDS].name : NULL;
+}
+
 int job_read(const struct doc *doc, const struct doc_node *map, struct job_spec *out,
              struct err *err)
 {

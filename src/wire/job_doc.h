@@ -23,6 +23,8 @@
  *     - {tasks: 1, cpus: 4}
  *     - {tasks: 8, gpus: 1} */
 #pragma once
+#include <stdint.h>
+
 #include "core/event.h"
 
 struct doc;
@@ -30,6 +32,9 @@ struct doc_node;
 struct err;
 
 #define RETRIES_MAX 1000000
+
+/* The fields of a job, for who reads more fields beside them. NULL from the last one on. */
+const char *job_field_name(uint32_t i);
 
 /* Arrays of *out live in the arena of the doc. Its id is 0, its one layout is as stated, and
  * remaining_us is unknown. */

@@ -123,6 +123,12 @@ struct scn_assert {
     const char *text;
 };
 
+/* A line that gives the core a part of the configuration, or a node from the start. */
+struct scn_setting {
+    const char *word, *name; /* `queue NAME ...`; of one with a value alone, that */
+    uint32_t line;
+};
+
 struct scn {
     const char *file;
     const char *variant; /* "" = the base */
@@ -132,8 +138,10 @@ struct scn {
     struct scn_job *jobs;            /* [job_count] */
     struct scn_action *actions;      /* [action_count] in the order of time, then of lines */
     struct scn_assert *asserts;      /* [assert_count] */
+    struct scn_setting *settings;    /* [setting_count] that hold from the start */
     const struct scn_expect *expect; /* NULL: no log is expected */
     uint32_t job_count, job_cap, action_count, action_cap, assert_count, assert_cap;
+    uint32_t setting_count, setting_cap;
     int64_t until_us;
     bool overlap_allowed; /* two jobs may be given one GPU */
     struct arena arena;

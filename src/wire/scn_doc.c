@@ -374,6 +374,50 @@ static int read_spec(struct scn_reader *r, const struct scn_line *line, uint32_t
     return rc < 0 ? (int)rc : 0;
 }
 
+/* Field i of a `submit` line, NULL from the last one on: of a job, and of how it behaves. */
+static const char *submit_field(uint32_t i)
+{
+    uint32_t of_job = 0;
+    const char *name;
+
+    while (job_field_name(of_job) != NULL)
+        of_job++;
+    if (i >= of_job)
+        return i - of_job < JOB_FIELDS ? behaviour_fields[i - of_job].name : NULL;
+    name = job_field_name(i);
+    return strcmp(name, "groups") == 0 ? "group" : name; /* one word for each */
+}
+
+static bool is_submit_field(const char *word)
+{
+    const size_t len = strcspn(word, "=");
+
+    for (uint32_t i = 0; submit_field(i) != NULL; i++)
+        if (strlen(submit_field(i)) == len && strncmp(submit_field(i), word, len) == 0)
+            return true;
+    return false;
+}
+
+static int check_submit(const struct scn_reader *r, const struct scn_line *line, uint32_t first,
+                        struct err *err)
+{
+    struct text known;
+    uint32_t w = first;
+    int rc;
+
+    while (w < line->count && is_submit_field(line->words[w]))
+        w++;
+    if (w >= line->count)
+        return 0;
+    text_init(&known, 500);
+    for (uint32_t i = 0; submit_field(i) != NULL; i++)
+        text_addf(&known, "%s%s", i > 0 ? ", " : "", submit_field(i));
+    rc = scn_line_error(r, line, err, -EINVAL, "%.*s: unknown field, known are %s",
+                        (int)strcspn(line->words[w], "="), line->words[w], text_str(&known));
+    text_done(&known);
+    return rc;
+}
+
 int scn_read_job(struct scn_reader *r, const struct scn_line *line, struct scn_job *out,
                  struct err *err)
 {
@@ -381,8 +425,10 @@ int scn_read_job(struct scn_reader *r, const struct scn_line *line, struct scn_j
     struct behaviour_text text = {
         .behaviour = {.runs_us = SCN_FOREVER, .exit_on_stop = SCN_EXIT_STOPPED, .takes = ""},
         .skew = "0s"};
-    int rc = read_spec(r, line, first, &out->spec, err);
+    int rc = check_submit(r, line, first, err);
 
+    if (rc == 0)
+        rc = read_spec(r, line, first, &out->spec, err);
     if (rc == 0)
         rc = read_behaviour(r, line, first, JOB_FIELDS, &text, err);
     if (rc == 0)

@@ -45,6 +45,9 @@ int scn_read_task(struct scn_reader *r, const struct scn_line *line, struct err 
 int scn_read_action(struct scn_reader *r, const struct scn_line *line, struct err *err);
 int scn_read_assert(struct scn_reader *r, const struct scn_line *line, struct err *err);
 
+/* Nodes and classes that are named in this file, and are there at no time. */
+int scn_check_names(const struct scn_reader *r, struct err *err);
+
 /* The job of this name; -ENOENT with a message. */
 int scn_find_job(const struct scn_reader *r, const struct scn_line *line, const char *name,
                  uint32_t *out, struct err *err);

@@ -234,8 +234,12 @@ static int read_line(struct scn_reader *r, const struct scn_line *line, struct e
         return scn_duration(r, line, "until", line->words[1], &r->out->until_us, err);
     if (strcmp(word, "until") == 0)
         return scn_line_error(r, line, err, -EINVAL, "'until' has one value");
-    if (scn_is_setting(line) || strcmp(word, "node") == 0)
+    if (scn_is_setting(line) || strcmp(word, "node") == 0) {
+        const struct scn_setting setting = {word, line->words[1], line->number};
+
+        vec_push(r->out->settings, r->out->setting_count, r->out->setting_cap, setting);
         return 0; /* read together, before */
+    }
     return scn_line_error(r, line, err, -EINVAL,
                           "no line begins with %s; docs/scenario.md lists the words",
                           quote_of(word).text);
@@ -275,6 +279,7 @@ static int read_all(struct scn_reader *r, const struct scn_lines *lines, struct 
         rc = describe_jobs(r, &lines->items[i], err);
     for (uint32_t i = 0; i < lines->count && rc == 0; i++)
         rc = read_line(r, &lines->items[i], err);
+    rc = rc < 0 ? rc : scn_check_names(r, err);
     sort_stable(r->out->actions, r->out->action_count, sizeof *r->out->actions, by_time, NULL);
     return rc;
 }
@@ -313,6 +318,7 @@ void scn_done(struct scn *scn)
     mem_free(scn->jobs);
     mem_free(scn->actions);
     mem_free(scn->asserts);
+    mem_free(scn->settings);
     cluster_done(&scn->cluster);
     arena_done(&scn->arena);
     *scn = (struct scn){0};

@@ -514,6 +514,42 @@ static void who_waits_for_victims_knows_when_the_last_is_killed(void **state)
     bed_close(&bed);
 }
 
+/* Fault 10: it is told that it waits because of the minimum, and only where that is so. */
+static void services_that_keep_their_minimum_from_it_are_named(void **state)
+{
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 4);
+    RUN(&bed, .id = 1, .gpus = 1, .tasks = 4, .min = 3, .service = true, .queue = "9");
+    SUBMIT(&bed, .id = 2, .gpus = 2, .queue = "1");
+    SUBMIT(&bed, .id = 3, .gpus = 2, .queue = "9"); /* has no right over it */
+    bed_step(&bed);
+    e = asked(&bed, 2);
+    assert_int_equal(e.reason, REASON_ROOM);
+    assert_int_equal(e.service_count, 1);
+    assert_int_equal(e.services[0], 1);
+    assert_int_equal(e.service_tasks_min, 3);
+    explanation_done(&e);
+    e = asked(&bed, 3);
+    assert_int_equal(e.service_count, 0);
+    explanation_done(&e);
+    bed_node(&bed, "n1", 1);
+    SUBMIT(&bed, .id = 4, .gpus = 2, .tasks = 3, .queue = "0"); /* not even without it */
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 4), JOB_FREE);
+    bed_node(&bed, "n2", 4);
+    RUN(&bed, .id = 5, .gpus = 4, .queue = "0");
+    SUBMIT(&bed, .id = 6, .gpus = 2, .tasks = 3, .queue = "1");
+    bed_step(&bed);
+    e = asked(&bed, 6);
+    assert_int_equal(e.service_count, 0);
+    explanation_done(&e);
+    bed_close(&bed);
+}
+
 static void a_job_that_is_new_or_runs_is_said_to_be_so(void **state)
 {
     struct explanation e;
@@ -800,6 +836,7 @@ int main(void)
         TEST(a_job_names_those_that_it_waits_for),
         TEST(a_full_array_names_those_that_are_in),
         TEST(who_waits_for_victims_knows_when_the_last_is_killed),
+        TEST(services_that_keep_their_minimum_from_it_are_named),
         TEST(a_job_that_is_new_or_runs_is_said_to_be_so),
         TEST(the_position_counts_who_has_a_turn_before),
         TEST(shares_move_on_while_turns_are_counted),
