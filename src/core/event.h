@@ -44,6 +44,8 @@ struct node_spec {
     uint32_t label_count;
     const uint32_t *links_mbps; /* [links_pairs(gpus)] 0..LINK_MBPS_MAX, see links.h; NULL =
                                  * unknown: every set of GPUs is as good as any other */
+    uint32_t modes;             /* that its GPUs may be in, MODE_BITs of modes.h; 0 = all */
+    int64_t gpu_context_bytes;  /* that a task takes of a GPU it shares, beside what it states */
 };
 
 /* One group of identical tasks. */

@@ -26,8 +26,12 @@ bool need_on(const struct shape *shape, const struct node_class *class, struct n
         return true;
     if (shape->gpus > class->gpu_count || shape->gpu_memory_bytes > memory)
         return false;
+    if (out->memory_bytes > 0)
+        out->memory_bytes += class->context_bytes;
+    if (!(class->modes & MODE_BIT(GPU_TIMESLICE)) || out->memory_bytes > memory)
+        out->mgpu = GPU_MGPU;
     if (out->mgpu == 0)
-        out->mgpu = share_of_bytes(shape->gpu_memory_bytes, memory);
+        out->mgpu = share_of_bytes(out->memory_bytes, memory);
     if (out->mgpu == GPU_MGPU)
         out->memory_bytes = memory;
     else if (out->memory_bytes == 0)

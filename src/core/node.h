@@ -8,9 +8,10 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/modes.h"
 #include "core/shape.h"
 
-/* Nodes with the same capacity, model, labels and links. */
+/* Nodes with the same capacity, model, labels, links and modes. */
 struct node_class {
     uint32_t model;           /* name id of the GPU model; of "" without GPUs */
     uint32_t gpu_count;       /* 0..NODE_GPUS_MAX */
@@ -19,7 +20,9 @@ struct node_class {
     int64_t memory_bytes;
     uint32_t label_count;
     uint32_t labels[SELECTOR_TERMS_MAX]; /* name ids of "key=value", ascending */
-    uint32_t links; /* how its GPUs are wired: a row of links.h, or LINKS_UNKNOWN */
+    uint32_t links;        /* how its GPUs are wired: a row of links.h, or LINKS_UNKNOWN */
+    uint32_t modes;        /* that its GPUs may be in, MODE_BITs; GPU_EXCLUSIVE always */
+    int64_t context_bytes; /* that a task takes of a GPU it shares, beside what it states */
 };
 
 /* What a task needs of each GPU of a given class. */
@@ -29,8 +32,10 @@ struct need {
 };
 
 /* The request of a shape on one GPU of a class. A share of f without stated bytes budgets
- * floor(f * memory); bytes without a share take that part of the compute, rounded down but never
- * to zero. Returns false if no GPU of this class can ever serve it. */
+ * floor(f * memory), its context included; stated bytes have the context on top. Bytes without a
+ * share take that part of the compute, rounded down but never to zero. A part is a whole device
+ * where GPUs are not shared, or where it is too large beside its context. Returns false if no GPU
+ * of this class can ever serve it. */
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out);
 
 /* What a task of this shape takes of a node of this class while it has these GPUs: an exclusive one

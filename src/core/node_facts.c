@@ -46,6 +46,16 @@ static int links_check(const struct core *core, const struct node_spec *spec, st
     return rc;
 }
 
+/* That parts only are given out is nothing that anybody has asked for yet. */
+static int modes_check(const struct node_spec *spec, struct err *err)
+{
+    if (spec->modes > MODES_ALL)
+        return err_set(err, -EINVAL, "node '%s': modes: there are no such modes", spec->name);
+    if (spec->modes != 0 && !(spec->modes & MODE_BIT(GPU_EXCLUSIVE)))
+        return err_set(err, -EINVAL, "node '%s': modes: must have exclusive in it", spec->name);
+    return range(err, spec->name, "gpu_context_bytes", spec->gpu_context_bytes, MEMORY_BYTES_MAX);
+}
+
 static int spec_check(const struct core *core, const struct node_spec *spec, struct err *err)
 {
     int rc;
@@ -61,7 +71,14 @@ static int spec_check(const struct core *core, const struct node_spec *spec, str
         rc = range(err, spec->name, "memory_bytes", spec->memory_bytes, MEMORY_BYTES_MAX);
     if (rc == 0)
         rc = range(err, spec->name, "labels", spec->label_count, SELECTOR_TERMS_MAX);
+    if (rc == 0)
+        rc = modes_check(spec, err);
     return rc < 0 ? rc : links_check(core, spec, err);
+}
+
+static uint32_t spec_modes(const struct node_spec *spec)
+{
+    return spec->modes != 0 ? spec->modes : MODES_ALL;
 }
 
 static uint32_t spec_class(struct core *core, const struct node_spec *spec)
@@ -75,6 +92,8 @@ static uint32_t spec_class(struct core *core, const struct node_spec *spec)
     class.cpu_mcpu = spec->cpu_mcpu;
     class.memory_bytes = spec->memory_bytes;
     class.label_count = terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
+    class.modes = spec_modes(spec);
+    class.context_bytes = spec->gpu_context_bytes;
     if (spec_has_links(spec))
         class.links = links_intern(&core->nodes.links, spec->gpus, spec->links_mbps);
     return nodes_class(&core->nodes, &class);
@@ -84,19 +103,26 @@ static uint32_t spec_class(struct core *core, const struct node_spec *spec)
 static int tasks_check(const struct core *core, uint32_t node, const struct node_spec *spec,
                        struct err *err)
 {
+    const struct node_class *old = nodes_class_of(&core->nodes, node);
     const struct node_class class = {.gpu_count = spec->gpus,
-                                     .gpu_memory_bytes = spec->gpu_memory_bytes};
+                                     .gpu_memory_bytes = spec->gpu_memory_bytes,
+                                     .modes = spec_modes(spec),
+                                     .context_bytes = spec->gpu_context_bytes};
     uint32_t task = core->nodes.rows[node].first_task;
 
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         const struct task *t = &core->jobs.tasks[task];
-        struct need need;
+        struct need need, now;
 
         if (t->claimed)
             continue; /* a plan, which gives way */
         if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) ||
             !need_on(&core->shapes.shapes[t->shape], &class, &need))
             return err_set(err, -EBUSY, "node '%s': job %llu uses a GPU that would be gone",
+                           spec->name, (unsigned long long)core->jobs.rows[t->job].id);
+        (void)need_on(&core->shapes.shapes[t->shape], old, &now);
+        if (class.modes != old->modes && (now.mgpu == GPU_MGPU) != (need.mgpu == GPU_MGPU))
+            return err_set(err, -EBUSY, "node '%s': modes: job %llu is on a GPU in another mode",
                            spec->name, (unsigned long long)core->jobs.rows[t->job].id);
     }
     return 0;

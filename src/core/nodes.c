@@ -48,7 +48,8 @@ static bool same_class(const struct node_class *a, const struct node_class *b)
     return a->model == b->model && a->links == b->links && a->gpu_count == b->gpu_count &&
            a->gpu_memory_bytes == b->gpu_memory_bytes && a->cpu_mcpu == b->cpu_mcpu &&
            a->memory_bytes == b->memory_bytes && a->label_count == b->label_count &&
-           memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0;
+           memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0 &&
+           a->modes == b->modes && a->context_bytes == b->context_bytes;
 }
 
 uint32_t nodes_class(struct nodes *n, const struct node_class *class)
@@ -237,9 +238,29 @@ static void class_walk(struct node_class *class, uint32_t names, struct tape *t)
         tape_row(t, &class->labels[i], names, "label of a class");
 }
 
+/* Where nobody said anything of modes, digests are as if there was nothing to say. */
+static bool says_modes(const struct nodes *n)
+{
+    for (uint32_t i = 0; i < n->class_count; i++)
+        if (n->classes[i].modes != MODES_ALL || n->classes[i].context_bytes != 0)
+            return true;
+    return false;
+}
+
+static void class_modes_walk(struct node_class *class, bool says, struct tape *t)
+{
+    if (tape_digests(t) && !says)
+        return;
+    tape_max(t, &class->modes, MODES_ALL, "modes of a class");
+    tape_i64_in(t, &class->context_bytes, 0, MEMORY_BYTES_MAX, "contexts of a class");
+    if (tape_loads(t) && !(class->modes & MODE_BIT(GPU_EXCLUSIVE)))
+        tape_fail(t, "modes of a class: no GPU can be had whole");
+}
+
 /* How many nodes are of a class follows from the nodes; a loaded number is held against it. */
 static void classes_walk(struct nodes *n, uint32_t names, struct tape *t)
 {
+    const bool says = says_modes(n);
     uint32_t count = n->class_count;
 
     tape_count(t, &count, "classes");
@@ -248,6 +269,7 @@ static void classes_walk(struct nodes *n, uint32_t names, struct tape *t)
 
         class_walk(class, names, t);
         class_links_walk(&n->links, class, t);
+        class_modes_walk(class, says, t);
         if (tape_loads(t) && !t->failed && nodes_class(n, class) != i) {
             tape_fail(t, "class %u is there twice", i);
             return;

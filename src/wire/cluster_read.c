@@ -9,6 +9,7 @@
 #include "wire/csv.h"
 #include "wire/fields.h"
 #include "wire/links_doc.h"
+#include "wire/modes_doc.h"
 #include "wire/quote.h"
 
 int cluster_add(struct cluster_reader *reader, const struct node_spec *node, struct err *err)
@@ -47,9 +48,9 @@ int cluster_add_many(struct cluster_reader *reader, const struct node_spec *node
 struct node_text {
     const char *name, *model;
     uint32_t count, gpus;
-    int64_t gpu_memory_bytes, cpu_mcpu, memory_bytes;
+    int64_t gpu_memory_bytes, gpu_context_bytes, cpu_mcpu, memory_bytes;
     struct field_texts labels;
-    const struct doc_node *links;
+    const struct doc_node *links, *modes;
 };
 
 #define AT(member) offsetof(struct node_text, member)
@@ -63,6 +64,8 @@ static const struct field node_fields[] = {
     {"cpus", FIELD_I64, NUMBER_MILLI, true, AT(cpu_mcpu), 0, CPU_MCPU_MAX},
     {"memory", FIELD_I64, NUMBER_BYTES, true, AT(memory_bytes), 0, MEMORY_BYTES_MAX},
     {"labels", FIELD_LABELS, NUMBER_WHOLE, false, AT(labels), 0, SELECTOR_TERMS_MAX},
+    {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0},
+    {"gpu-context", FIELD_I64, NUMBER_BYTES, false, AT(gpu_context_bytes), 0, MEMORY_BYTES_MAX},
     {"links", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0},
 };
 
@@ -84,8 +87,11 @@ static int read_node(struct cluster_reader *reader, const struct doc *doc,
                               .cpu_mcpu = text.cpu_mcpu,
                               .memory_bytes = text.memory_bytes,
                               .labels = text.labels.items,
-                              .label_count = text.labels.count};
-    if (text.links != NULL)
+                              .label_count = text.labels.count,
+                              .gpu_context_bytes = text.gpu_context_bytes};
+    if (text.modes != NULL)
+        rc = modes_read(doc, text.modes, &spec.modes, err);
+    if (rc == 0 && text.links != NULL)
         rc = links_read(doc, text.links, text.gpus, text.model, reader->folder, &spec.links_mbps,
                         err);
     if (rc < 0)

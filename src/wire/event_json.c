@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event_json.c - events to lines; event_parse.c is the way back. Fields are written in a fixed
- * order, all of them (but links that nobody knows), so that equal events are equal lines. */
+ * order, all of them (but links and modes that nobody said), so that equal events are equal lines.
+ */
 #include "wire/event_json.h"
 
 #include "base/bits.h"
@@ -10,6 +11,7 @@
 #include "wire/config_file.h"
 #include "wire/event_text.h"
 #include "wire/json_out.h"
+#include "wire/modes_doc.h"
 #include "wire/rules_json.h"
 
 const char *event_type_text(enum event_type type)
@@ -88,6 +90,21 @@ static void format_groups(struct json_out *json, const char *key, const struct g
     json_array_end(json);
 }
 
+/* What nobody said is not there, so that event files are as they always were. */
+static void format_modes(struct json_out *json, const struct node_spec *node)
+{
+    if (node->modes != 0) {
+        json_key(json, "modes");
+        json_array_begin(json);
+        for (uint32_t mode = 0; mode < GPU_MODES; mode++)
+            if (node->modes & MODE_BIT(mode))
+                json_string(json, gpu_mode_words[mode]);
+        json_array_end(json);
+    }
+    if (node->gpu_context_bytes != 0)
+        json_key_i64(json, "gpu_context_bytes", node->gpu_context_bytes);
+}
+
 static void format_node(struct json_out *json, const struct node_spec *node)
 {
     json_key_string(json, "name", node->name);
@@ -97,6 +114,7 @@ static void format_node(struct json_out *json, const struct node_spec *node)
     json_key_i64(json, "cpu_mcpu", node->cpu_mcpu);
     json_key_i64(json, "memory_bytes", node->memory_bytes);
     json_key_strings(json, "labels", node->labels, node->label_count);
+    format_modes(json, node);
     if (node->links_mbps == NULL || node->gpus < 2)
         return;
     json_key(json, "links_mbps");

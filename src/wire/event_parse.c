@@ -12,6 +12,7 @@
 #include "wire/event_json.h"
 #include "wire/event_text.h"
 #include "wire/fields.h"
+#include "wire/modes_doc.h"
 #include "wire/quote.h"
 #include "wire/rules_json.h"
 #include "wire/strict_fields.h"
@@ -19,13 +20,14 @@
 /* Every field that some event has. */
 struct event_text {
     const char *type, *name, *model, *node;
-    int64_t at_us, gpu_memory_bytes, cpu_mcpu, memory_bytes, remaining_us, mark_us, exit_code;
+    int64_t at_us, gpu_memory_bytes, gpu_context_bytes, cpu_mcpu, memory_bytes, remaining_us,
+        mark_us, exit_code;
     uint64_t job_id;
     uint32_t gpu_count, gpu, task, run;
     struct field_texts labels;
     struct job_spec job;
     struct rules_text rules;
-    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links;
+    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links, *modes;
 };
 
 #define AT(member) offsetof(struct event_text, member)
@@ -41,6 +43,9 @@ static const struct field node_fields[] = {
     I64("cpu_mcpu", cpu_mcpu),
     I64("memory_bytes", memory_bytes),
     {"labels", FIELD_TEXTS, NUMBER_WHOLE, true, AT(labels), 0, SELECTOR_TERMS_MAX},
+    {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0}, /* where they are said */
+    {"gpu_context_bytes", FIELD_I64, NUMBER_WHOLE, false, AT(gpu_context_bytes), INT64_MIN,
+     INT64_MAX},
     {"links_mbps", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0}, /* where they are known */
 };
 static const struct field removed_fields[] = {HEAD, TEXT("node", node)};
@@ -303,6 +308,8 @@ static int parse_links(const struct doc *doc, const struct doc_node *list, uint3
 static int fill_node(const struct doc *doc, const struct event_text *text, struct node_spec *out,
                      struct err *err)
 {
+    int rc = 0;
+
     *out = (struct node_spec){.name = text->name,
                               .model = text->model,
                               .gpus = text->gpu_count,
@@ -310,9 +317,13 @@ static int fill_node(const struct doc *doc, const struct event_text *text, struc
                               .cpu_mcpu = text->cpu_mcpu,
                               .memory_bytes = text->memory_bytes,
                               .labels = text->labels.items,
-                              .label_count = text->labels.count};
-    return text->links == NULL ? 0
-                               : parse_links(doc, text->links, out->gpus, &out->links_mbps, err);
+                              .label_count = text->labels.count,
+                              .gpu_context_bytes = text->gpu_context_bytes};
+    if (text->modes != NULL)
+        rc = modes_read(doc, text->modes, &out->modes, err);
+    if (rc == 0 && text->links != NULL)
+        rc = parse_links(doc, text->links, out->gpus, &out->links_mbps, err);
+    return rc;
 }
 
 static int fill_job(const struct doc *doc, const struct event_text *text, struct job_spec *out,

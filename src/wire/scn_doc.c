@@ -23,10 +23,10 @@ static enum scn_shape shape_of(const char *field)
     static const struct {
         const char *field;
         enum scn_shape shape;
-    } shapes[] = {{"guarantee", SHAPE_MAP}, {"limit", SHAPE_MAP},  {"borrow", SHAPE_MAP},
-                  {"lend", SHAPE_MAP},      {"labels", SHAPE_MAP}, {"user-limit", SHAPE_MAP},
-                  {"models", SHAPE_LIST},   {"users", SHAPE_LIST}, {"order-options", SHAPE_LIST},
-                  {"group", SHAPE_MORE}};
+    } shapes[] = {{"guarantee", SHAPE_MAP},      {"limit", SHAPE_MAP},  {"borrow", SHAPE_MAP},
+                  {"lend", SHAPE_MAP},           {"labels", SHAPE_MAP}, {"user-limit", SHAPE_MAP},
+                  {"models", SHAPE_LIST},        {"modes", SHAPE_LIST}, {"users", SHAPE_LIST},
+                  {"order-options", SHAPE_LIST}, {"group", SHAPE_MORE}};
 
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         if (strcmp(shapes[i].field, field) == 0)

@@ -93,6 +93,20 @@ static void check_decisions(const struct bed *bed, struct counts *counts)
     }
 }
 
+/* Does any task that starts here take something of this resource? */
+static bool takes(const struct core *core, const struct decisions *out, const struct decision *d,
+                  int r)
+{
+    for (uint32_t i = 0; i < d->place_count; i++) {
+        const uint32_t task =
+            core_job(core, d->job)->task_first + out->places[d->place_first + i].task;
+
+        if (task_amounts(core, core_task(core, task)).of[r] > 0)
+            return true;
+    }
+    return false;
+}
+
 /* Where jobs started, the queues above them hold no more than they may. */
 static void check_limits(const struct core *core, const struct decisions *out)
 {
@@ -102,10 +116,9 @@ static void check_limits(const struct core *core, const struct decisions *out)
 
         for (; row != QUEUE_NONE && core->queues.books; row = core->queues.rows[row].parent)
             for (int r = 0; r < RES_COUNT; r++)
-                assert_true(
-                    core->queues.rows[row].used.of[r] <= core->queues.rows[row].limit.of[r] ||
-                    task_amounts(core, core_task(core, core_job(core, job)->task_first)).of[r] ==
-                        0);
+                assert_true(core->queues.rows[row].used.of[r] <=
+                                core->queues.rows[row].limit.of[r] ||
+                            !takes(core, out, &out->items[i], r));
     }
 }
 

@@ -271,6 +271,15 @@ static inline const uint32_t *play_links(struct play *play, uint32_t gpus)
     return play->links;
 }
 
+/* A few nodes do not share their GPUs; on some a context takes memory. */
+static inline void play_modes(struct play *play, struct node_spec *node)
+{
+    if (play_below(play, 6) == 0)
+        node->modes = MODE_BIT(GPU_EXCLUSIVE);
+    if (play_below(play, 4) == 0)
+        node->gpu_context_bytes = GB / 2;
+}
+
 static inline void play_node(struct play *play, struct event *out)
 {
     const uint32_t kind = play_below(play, 5);
@@ -289,6 +298,7 @@ static inline void play_node(struct play *play, struct event *out)
     if (play->whole_gpus)
         out->node.gpu_memory_bytes = 0;
     out->node.links_mbps = play_links(play, out->node.gpus);
+    play_modes(play, &out->node);
 }
 
 /* Nodes come back more often than they go. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "core/modes.h"
 #include "unit/wire_test.h"
 
 static int parse(const char *name, const char *text, struct cluster *out, struct err *err)
@@ -91,6 +92,24 @@ static void yaml_and_json_describe_nodes(void **state)
         assert_true(cluster.nodes[2].memory_bytes == INT64_C(1) << 40);
         cluster_done(&cluster);
     }
+}
+
+static void modes_of_a_node_are_a_list_of_words(void **state)
+{
+    struct cluster cluster;
+
+    (void)state;
+    WORKS(
+        parse("c.yaml",
+              "nodes:\n"
+              "  - {name: a, gpus: 1, cpus: 1, memory: 1, modes: [exclusive], gpu-context: 500M}\n"
+              "  - {name: b, gpus: 1, cpus: 1, memory: 1}\n",
+              &cluster, &err));
+    assert_int_equal(cluster.nodes[0].modes, MODE_BIT(GPU_EXCLUSIVE));
+    assert_int_equal(cluster.nodes[0].gpu_context_bytes, 500 << 20);
+    assert_int_equal(cluster.nodes[1].modes, 0);
+    assert_int_equal(cluster.nodes[1].gpu_context_bytes, 0);
+    cluster_done(&cluster);
 }
 
 /* Three GPUs said in four ways, and what one way costs. */
@@ -221,7 +240,7 @@ static void wrong_fields_are_named(void **state)
           "c.yaml:3: nodes[0].gpus: must be 0 to 64, is -3");
     fails("c.yaml", "nodes:\n  - name: a\n    gpu: 3\n",
           "c.yaml:3: nodes[0].gpu: unknown field, known are name, count, model, gpus, gpu-memory, "
-          "cpus, memory, labels, links");
+          "cpus, memory, labels, modes, gpu-context, links");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: 1G\n",
           "c.yaml:2: nodes[0]: field 'cpus' is missing");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: lots\n",
@@ -251,6 +270,7 @@ int main(void)
         TEST(the_openb_list_has_its_published_size),
         TEST(the_muri_cluster_is_eight_nodes_of_eight_gpus),
         TEST(yaml_and_json_describe_nodes),
+        TEST(modes_of_a_node_are_a_list_of_words),
         TEST(links_of_a_node_are_said_in_four_ways),
         TEST(links_that_do_not_fit_are_errors),
         TEST(short_texts_are_clusters),

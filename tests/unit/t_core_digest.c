@@ -198,6 +198,8 @@ static const struct field class_fields[] = {
     FIELD(node_class, label_count, IN),
     FIELD(node_class, labels, IN),
     FIELD(node_class, links, IN),
+    FIELD(node_class, modes, IN),
+    FIELD(node_class, context_bytes, IN),
     END,
 };
 

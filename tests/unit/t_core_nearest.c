@@ -6,7 +6,7 @@
 #include "core/impl.h"
 #include "unit/core_random.h"
 
-enum { SEEDS = 30, EVENTS = 500, ROUNDS = 60 };
+enum { SEEDS = 50, EVENTS = 500, ROUNDS = 60 };
 
 static const struct core_config configs[] = {
     {.placement = &place_salted, .order = &in_turn, .seed = 3},

@@ -2,6 +2,7 @@
 #include "wire/event_json.h"
 
 #include "base/text.h"
+#include "core/modes.h"
 #include "unit/wire_test.h"
 #include "wire/arena.h"
 #include "wire/config_file.h"
@@ -85,11 +86,12 @@ static void every_event_comes_back_byte_for_byte(void **state)
 }
 
 /* They are there only where they are known. */
-static void links_of_a_node_come_back_byte_for_byte(void **state)
+static void links_and_modes_of_a_node_come_back_byte_for_byte(void **state)
 {
     static const char line[] =
         "{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
         "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
+        "\"modes\":[\"timeslice\"],\"gpu_context_bytes\":-7,"
         "\"links_mbps\":[300000,0,4294967295]}\n";
     struct arena arena;
     struct event event;
@@ -101,6 +103,8 @@ static void links_of_a_node_come_back_byte_for_byte(void **state)
     WORKS(event_parse("e", 1, line, sizeof line - 2, &arena, &event, &err));
     assert_int_equal(event.node.links_mbps[0], 300000);
     assert_true(event.node.links_mbps[2] == UINT32_MAX); /* which the core refuses */
+    assert_int_equal(event.node.modes, MODE_BIT(GPU_TIMESLICE));
+    assert_int_equal(event.node.gpu_context_bytes, -7);
     event_format(&event, &text);
     assert_string_equal(text_str(&text), line);
     WORKS(event_parse("e", 1, lines[EVENT_NODE_UPSERTED], strlen(lines[EVENT_NODE_UPSERTED]) - 1,
@@ -169,6 +173,10 @@ static void wrong_lines_are_named(void **state)
           "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
           "\"links_mbps\":[1,2]}",
           "e.jsonl:12: links_mbps: 2 numbers are not one for each pair of 3 GPUs");
+    fails("{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
+          "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
+          "\"modes\":[\"mps\"]}",
+          "e.jsonl:12: modes[0]: must be exclusive or timeslice, is 'mps'");
     fails("{\"type\":\"stepped\",\"at_us\":3,\"x\":1}",
           "e.jsonl:12: x: unknown field, known are type, at_us");
     fails("{\"type\":\"stepped\"}", "e.jsonl:12: field 'at_us' is missing");
@@ -236,7 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_event_comes_back_byte_for_byte),
-        TEST(links_of_a_node_come_back_byte_for_byte),
+        TEST(links_and_modes_of_a_node_come_back_byte_for_byte),
         TEST(parsed_events_hold_the_values),
         TEST(fields_may_come_in_any_order),
         TEST(wrong_lines_are_named),

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Modes of a GPU: whole for one, or in parts by turns, and what a context takes. */
+#include "core/impl.h"
+#include "unit/core_test.h"
+
+#define EXCLUSIVE MODE_BIT(GPU_EXCLUSIVE)
+#define TIMESLICE MODE_BIT(GPU_TIMESLICE)
+
+static struct event described(uint32_t modes, int64_t context_bytes)
+{
+    return (struct event){.type = EVENT_NODE_UPSERTED,
+                          .node = {.name = "n0",
+                                   .model = "A100",
+                                   .gpus = 1,
+                                   .gpu_memory_bytes = 80 * GB,
+                                   .cpu_mcpu = 100000,
+                                   .memory_bytes = 1000 * GB,
+                                   .modes = modes,
+                                   .gpu_context_bytes = context_bytes}};
+}
+
+static void bed_describe(struct bed *bed, uint32_t modes, int64_t context_bytes)
+{
+    const struct event event = described(modes, context_bytes);
+
+    bed_apply(bed, &event);
+}
+
+static void expect_held(const struct bed *bed, int32_t mgpu, int64_t bytes)
+{
+    assert_int_equal(bed->core->nodes.gpus[0].held_mgpu, mgpu);
+    assert_int_equal(bed->core->nodes.gpus[0].held_bytes, bytes);
+}
+
+static void where_gpus_are_not_shared_a_part_is_a_whole_one(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_describe(&bed, EXCLUSIVE, 0);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .mgpu = 100);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .gpu_bytes = GB);
+    bed_step(&bed);
+    assert_non_null(bed_find(&bed, DECISION_START, 1));
+    assert_null(bed_find(&bed, DECISION_START, 2));
+    expect_held(&bed, 1000, 80 * GB);
+    bed_end(&bed, 1, 0);
+    bed_step(&bed);
+    assert_non_null(bed_find(&bed, DECISION_START, 2));
+    expect_held(&bed, 1000, 80 * GB);
+    bed_close(&bed);
+}
+
+static void a_context_is_on_top_of_stated_memory_and_part_of_a_share(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_describe(&bed, EXCLUSIVE | TIMESLICE, 4 * GB);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .gpu_bytes = 16 * GB);
+    bed_step(&bed);
+    expect_held(&bed, 250, 20 * GB);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .mgpu = 500);
+    bed_step(&bed);
+    expect_held(&bed, 750, 60 * GB);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .gpu_bytes = 17 * GB); /* with its context too much */
+    SUBMIT(&bed, .id = 4, .gpus = 1, .mgpu = 100, .gpu_bytes = 16 * GB);
+    bed_step(&bed);
+    assert_null(bed_find(&bed, DECISION_START, 3));
+    assert_non_null(bed_find(&bed, DECISION_START, 4));
+    expect_held(&bed, 850, 80 * GB);
+    bed_close(&bed);
+}
+
+static void a_part_too_large_beside_its_context_is_a_whole_one(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_describe(&bed, 0, 4 * GB);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .mgpu = 10, .gpu_bytes = 77 * GB);
+    bed_step(&bed);
+    expect_held(&bed, 1000, 80 * GB);
+    bed_end(&bed, 1, 0);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .mgpu = 10, .gpu_bytes = 76 * GB);
+    bed_step(&bed);
+    expect_held(&bed, 10, 80 * GB);
+    bed_close(&bed);
+}
+
+static void a_mode_changes_only_when_nobody_is_on_the_gpu(void **state)
+{
+    const struct event exclusive = described(EXCLUSIVE, 0);
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_describe(&bed, 0, 0);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .mgpu = 100);
+    bed_step(&bed);
+    bed_refuses(&bed, &exclusive, EBUSY);
+    bed_end(&bed, 1, 0);
+    bed_apply(&bed, &exclusive);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .mgpu = 100);
+    bed_step(&bed);
+    expect_held(&bed, 1000, 80 * GB);
+    bed_refuses(&bed, &(struct event){.type = EVENT_NODE_UPSERTED, .node = described(0, 0).node},
+                EBUSY); /* a part that has a whole GPU would be one in turns */
+    bed_end(&bed, 2, 0);
+    SUBMIT(&bed, .id = 3, .gpus = 1);
+    bed_step(&bed);
+    bed_describe(&bed, 0, 0); /* a whole GPU is one in every mode */
+    expect_held(&bed, 1000, 80 * GB);
+    bed_close(&bed);
+}
+
+static void contexts_that_grow_may_be_more_than_there_is(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_describe(&bed, 0, 0);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .mgpu = 400, .gpu_bytes = 40 * GB);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .mgpu = 400, .gpu_bytes = 40 * GB);
+    bed_step(&bed);
+    bed_describe(&bed, 0, GB);
+    expect_held(&bed, 800, 82 * GB);
+    assert_true(bed.core->nodes.rows[0].deficit);
+    bed_end(&bed, 1, 0);
+    assert_false(bed.core->nodes.rows[0].deficit);
+    bed_close(&bed);
+}
+
+static void modes_that_are_not_there_are_refused(void **state)
+{
+    const struct event bad[] = {described(TIMESLICE, 0), described(1u << GPU_MODES, 0),
+                                described(EXCLUSIVE, -1), described(0, MEMORY_BYTES_MAX + 1)};
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        bed_refuses(&bed, &bad[i], EINVAL);
+    bed_close(&bed);
+}
+
+static void who_says_what_is_so_anyway_says_nothing_new(void **state)
+{
+    uint64_t digests[3];
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        static const uint32_t modes[] = {0, EXCLUSIVE | TIMESLICE, EXCLUSIVE};
+        struct bed bed;
+
+        bed_open(&bed, &place_first, &in_turn);
+        bed_describe(&bed, modes[i], 0);
+        digests[i] = core_digest(bed.core);
+        bed_close(&bed);
+    }
+    assert_true(digests[0] == digests[1]);
+    assert_true(digests[0] != digests[2]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(where_gpus_are_not_shared_a_part_is_a_whole_one),
+        TEST(a_context_is_on_top_of_stated_memory_and_part_of_a_share),
+        TEST(a_part_too_large_beside_its_context_is_a_whole_one),
+        TEST(a_mode_changes_only_when_nobody_is_on_the_gpu),
+        TEST(contexts_that_grow_may_be_more_than_there_is),
+        TEST(modes_that_are_not_there_are_refused),
+        TEST(who_says_what_is_so_anyway_says_nothing_new),
+    };
+
+    return RUN_TESTS(tests);
+}
