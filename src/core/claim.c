@@ -171,10 +171,12 @@ bool claim_is_free(const struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
 
+    if (row->task_first == ROW_NONE)
+        return false;
     for (uint32_t i = 0; i < row->task_count; i++)
         if (is_in_the_way(core, job_task(core, row, i)))
             return false;
-    return row->task_first != ROW_NONE;
+    return true;
 }
 
 static void drop_some(struct core *core, uint32_t node, bool all, uint64_t gpus)

@@ -333,6 +333,7 @@ void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
     if (task->started)
         return;
     task->started = true;
+    task->service_start_us = core->jobs.rows[job].service ? core->now_us : 0;
     task->missed = 0;
     task->missed_us = 0;
     core->jobs.rows[job].tasks_started++;
@@ -478,6 +479,7 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
     queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
     amounts_add(&core->asks, &core->shapes.gangs[core->jobs.rows[job].gang].asks, -1);
     jobs_remove(&core->jobs, job);
+    due_job(core, job);
 }
 
 static void tell_left(struct core *core, const struct job *row)

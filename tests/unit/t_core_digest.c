@@ -306,6 +306,8 @@ static const struct field job_fields[] = {
     FIELD(job, remaining_us, IN),
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
+    FIELD(job, yields, IN),
+    FIELD(job, takes_after_us, IN),
     FIELD(job, run, IN),
     FIELD(job, failed_us, IN),
     FIELD(job, reason, IN),
@@ -315,14 +317,23 @@ static const struct field job_fields[] = {
 };
 
 static const struct field task_fields[] = {
-    FIELD(task, job, OUT),       FIELD(task, node, IN),
-    FIELD(task, shape, IN),      FIELD(task, run, IN),
-    FIELD(task, gpu_mask, IN),   FIELD(task, started, IN),
-    FIELD(task, left, IN),       FIELD(task, absent, IN),
-    FIELD(task, shrinking, IN),  FIELD(task, claimed, IN),
-    FIELD(task, leaving, IN),    FIELD(task, missed, IN),
-    FIELD(task, missed_us, IN),  FIELD(task, node_prev, OUT),
-    FIELD(task, node_next, OUT), END,
+    FIELD(task, job, OUT),
+    FIELD(task, node, IN),
+    FIELD(task, shape, IN),
+    FIELD(task, run, IN),
+    FIELD(task, gpu_mask, IN),
+    FIELD(task, started, IN),
+    FIELD(task, left, IN),
+    FIELD(task, absent, IN),
+    FIELD(task, shrinking, IN),
+    FIELD(task, claimed, IN),
+    FIELD(task, leaving, IN),
+    FIELD(task, service_start_us, IN),
+    FIELD(task, missed, IN),
+    FIELD(task, missed_us, IN),
+    FIELD(task, node_prev, OUT),
+    FIELD(task, node_next, OUT),
+    END,
 };
 
 static const struct field gate_fields[] = {
