@@ -92,7 +92,7 @@ static int quotas_check(const struct queue_spec *queue, struct err *err)
     } all[] = {
         {"guarantee", queue->guarantee},   {"limit", queue->limit},
         {"borrow", queue->borrow},         {"lend", queue->lend},
-        {"user_limit", queue->user_limit},
+        {"user-limit", queue->user_limit},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -134,7 +134,7 @@ static int queue_check(const struct core *core, const struct rules_spec *spec, u
                        QUEUE_WEIGHT_MAX, queue->weight);
     if (limits_users(queue) && !is_leaf(spec, row))
         return err_set(err, -EINVAL,
-                       "queue '%s': user_limit, user_jobs: are for queues without queues below",
+                       "queue '%s': user-limit, user-jobs: are for queues without queues below",
                        queue->name);
     rc = quotas_check(queue, err);
     if (rc == 0 && order_check(core, queue->order, err) < 0)
@@ -163,14 +163,14 @@ static int class_check(const struct rules_spec *spec, uint32_t row, struct err *
                        CLASS_RANK_MAX, class->rank);
     if (class->takes_below > class->rank)
         return err_set(err, -EINVAL,
-                       "class '%s': takes_below: at most its rank, %u, or jobs of it would take "
+                       "class '%s': takes-below: at most its rank, %u, or jobs of it would take "
                        "from each other for ever; is %u",
                        class->name, class->rank, class->takes_below);
     if (class->grace_us < 0 || class->grace_us > TIME_US_MAX || class->min_run_us < 0 ||
         class->min_run_us > TIME_US_MAX)
-        return err_set(err, -EINVAL, "class '%s': grace_us, min_run_us: must be 0 to %lld",
-                       class->name, TIME_US_MAX);
-    if (amounts_check(class->name, "user_limit", class->user_limit, err) < 0)
+        return err_set(err, -EINVAL, "class '%s': grace, min-run: must be 0 to %lld", class->name,
+                       TIME_US_MAX);
+    if (amounts_check(class->name, "user-limit", class->user_limit, err) < 0)
         return err_prefix(err, -EINVAL, "class ");
     return users_check("class", class->name, class->user_count, err);
 }
@@ -188,17 +188,17 @@ static int defaults_check(const struct rules_spec *spec, struct err *err)
     if (!is_empty(queue)) {
         row = queue_row(spec, queue, spec->queue_count);
         if (row == ROW_NONE || !is_leaf(spec, row))
-            return err_set(err, -EINVAL, "default_queue '%s': is no queue that jobs can be in",
+            return err_set(err, -EINVAL, "default-queue '%s': is no queue that jobs can be in",
                            queue);
     }
     if (!is_empty(class) && spec->class_count > 0 &&
         class_row(spec, class, spec->class_count) == ROW_NONE)
-        return err_set(err, -EINVAL, "default_class '%s': unknown", class);
+        return err_set(err, -EINVAL, "default-class '%s': unknown", class);
     if (!is_empty(class) && spec->class_count == 0 && !is_usual_class(class))
-        return err_set(err, -EINVAL, "default_class '%s': unknown", class);
+        return err_set(err, -EINVAL, "default-class '%s': unknown", class);
     if (spec->silent_us < 0 || spec->silent_us > TIME_US_MAX || spec->share_half_life_us < 0 ||
         spec->share_half_life_us > TIME_US_MAX)
-        return err_set(err, -EINVAL, "silent_us, share_half_life_us: must be 0 to %lld",
+        return err_set(err, -EINVAL, "node-silent, share-half-life: must be 0 to %lld",
                        TIME_US_MAX);
     return 0;
 }

@@ -82,12 +82,8 @@ static void look_for_bound(const struct core *core, struct explanation *e)
     queue = &core->queues.rows[b->refusal.bound == BOUND_LEND ? QUEUE_ROOT : b->refusal.queue];
     b->held = held_now(queue, r);
     b->asked = asks->of[r];
-    b->limit = queue->limit.of[r];
-    if (b->refusal.bound == BOUND_BORROW)
-        b->limit = amount_sum(queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
-                              queue->borrow.of[r]);
-    else if (b->refusal.bound == BOUND_LEND)
-        b->limit = core->capacity.of[r];
+    b->limit = b->refusal.bound == BOUND_LEND ? core->capacity.of[r]
+                                              : queues_bound_amount(&core->queues, &b->refusal);
 }
 
 /* ---- services that keep their minimum ---- */

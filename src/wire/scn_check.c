@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scn_check.c - names that nothing in the file gives: a word that is written wrong would do
- * nothing, and what is claimed would hold all the same. */
+/* scn_check.c - names and numbers that nothing in the file gives: a word that is written wrong
+ * would do nothing, and what is claimed would hold all the same. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/names.h"
 #include "wire/quote.h"
 #include "wire/scn_doc.h"
@@ -27,14 +28,47 @@ static bool is_about_node(enum scn_verb verb)
            verb == SCN_LIST;
 }
 
+static void note_gpus(const struct node_spec *nodes, uint32_t count, const struct names *names,
+                      uint32_t *gpus)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *most = &gpus[names_find(names, nodes[i].name)];
+
+        *most = nodes[i].gpus > *most ? nodes[i].gpus : *most;
+    }
+}
+
+/* The most GPUs that each of these has at any time, [nodes->count]; the caller's to free. */
+static uint32_t *list_gpus(const struct scn *scn, const struct names *nodes)
+{
+    uint32_t *gpus = mem_alloc(nodes->count + 1, sizeof *gpus);
+
+    note_gpus(scn->cluster.nodes, scn->cluster.node_count, nodes, gpus);
+    for (uint32_t a = 0; a < scn->action_count; a++)
+        note_gpus(scn->actions[a].nodes, scn->actions[a].node_count, nodes, gpus);
+    return gpus;
+}
+
+static int check_gpu(const struct scn *scn, const struct scn_action *a, uint32_t gpus,
+                     struct err *err)
+{
+    if (a->gpu < gpus)
+        return 0;
+    return scn_error(scn->file, a->line, err, -ERANGE,
+                     "there is no GPU %u on node %s, which has %u GPUs, from 0", a->gpu,
+                     quote_of(a->node).text, gpus);
+}
+
 static int check_nodes(const struct scn_reader *r, struct err *err)
 {
     const struct scn *scn = r->out;
     struct names nodes;
+    uint32_t *gpus;
     int rc = 0;
 
     names_init(&nodes);
     list_nodes(scn, &nodes);
+    gpus = list_gpus(scn, &nodes);
     for (uint32_t i = 0; i < scn->action_count && rc == 0; i++) {
         const struct scn_action *a = &scn->actions[i];
 
@@ -42,8 +76,96 @@ static int check_nodes(const struct scn_reader *r, struct err *err)
             rc = scn_error(scn->file, a->line, err, -ENOENT,
                            "no node %s is in this file; `node NAME ...` says what one has",
                            quote_of(a->node).text);
+        if (rc == 0 && a->verb == SCN_GPU)
+            rc = check_gpu(scn, a, gpus[names_find(&nodes, a->node)], err);
     }
+    mem_free(gpus);
     names_done(&nodes);
+    return rc;
+}
+
+/* ---- what is claimed, and what jobs really take ---- */
+
+static const char *node_of_takes(const struct scn_reader *r, const char *takes)
+{
+    const char *node = "";
+    uint64_t mask;
+
+    return scn_parse_place(&r->out->arena, takes, &node, &mask, NULL) < 0 ? "" : node;
+}
+
+static int check_takes(const struct scn_reader *r, const struct names *nodes, const char *takes,
+                       uint32_t line, struct err *err)
+{
+    const char *node;
+
+    if (takes == NULL || takes[0] == '\0')
+        return 0;
+    node = node_of_takes(r, takes);
+    return names_find(nodes, node) != NAMES_NONE
+               ? 0
+               : scn_error(r->out->file, line, err, -ENOENT, "takes: no node %s is in this file",
+                           quote_of(node).text);
+}
+
+static int check_all_takes(const struct scn_reader *r, const struct names *nodes, struct err *err)
+{
+    const struct scn *scn = r->out;
+    const char *last = "";
+    int rc = 0;
+
+    for (uint32_t i = 0; i < scn->job_count && rc == 0; i++) {
+        const struct scn_job *job = &scn->jobs[i];
+
+        if (job->behaviour.takes != NULL && strcmp(job->behaviour.takes, last) != 0)
+            rc = check_takes(r, nodes, last = job->behaviour.takes, job->line, err);
+        for (uint32_t t = 0; t < job->task_count && rc == 0; t++)
+            rc = check_takes(r, nodes, job->tasks[t].behaviour.takes, job->tasks[t].line, err);
+    }
+    return rc;
+}
+
+static void list_queues(const struct rules_spec *rules, struct names *out)
+{
+    for (uint32_t i = 0; i < rules->queue_count; i++)
+        names_intern(out, rules->queues[i].name);
+}
+
+/* Queues of any configuration or job of the file; users of its jobs. */
+static void list_subjects(const struct scn *scn, enum scn_subject subject, struct names *out)
+{
+    if (subject == OF_QUEUE)
+        list_queues(&scn->config.rules, out);
+    for (uint32_t i = 0; subject == OF_QUEUE && i < scn->action_count; i++)
+        if (scn->actions[i].verb == SCN_CONFIG)
+            list_queues(scn->actions[i].rules, out);
+    for (uint32_t i = 0; i < scn->job_count; i++)
+        names_intern(out, subject == OF_QUEUE ? scn->jobs[i].spec.queue : scn->jobs[i].spec.user);
+}
+
+static int check_claims(const struct scn_reader *r, struct err *err)
+{
+    static const char *const kinds[OF_SUBJECT_COUNT] = {"", "node", "queue", "user"};
+    const struct scn *scn = r->out;
+    struct names known[OF_SUBJECT_COUNT];
+    int rc = 0;
+
+    for (int s = OF_ALL; s < OF_SUBJECT_COUNT; s++)
+        names_init(&known[s]);
+    list_nodes(scn, &known[OF_NODE]);
+    list_subjects(scn, OF_QUEUE, &known[OF_QUEUE]);
+    list_subjects(scn, OF_USER, &known[OF_USER]);
+    for (uint32_t i = 0; i < scn->assert_count && rc == 0; i++) {
+        const struct scn_assert *a = &scn->asserts[i];
+
+        if (a->claim == CLAIM_USED && a->subject != OF_ALL &&
+            names_find(&known[a->subject], a->name) == NAMES_NONE)
+            rc = scn_error(scn->file, a->line, err, -ENOENT, "used: no %s %s is in this file",
+                           kinds[a->subject], quote_of(a->name).text);
+    }
+    rc = rc < 0 ? rc : check_all_takes(r, &known[OF_NODE], err);
+    for (int s = OF_ALL; s < OF_SUBJECT_COUNT; s++)
+        names_done(&known[s]);
     return rc;
 }
 
@@ -93,7 +215,8 @@ static int check_classes(const struct scn_reader *r, struct err *err)
 
 int scn_check_names(const struct scn_reader *r, struct err *err)
 {
-    const int rc = check_nodes(r, err);
+    int rc = check_nodes(r, err);
 
+    rc = rc < 0 ? rc : check_claims(r, err);
     return rc < 0 ? rc : check_classes(r, err);
 }
