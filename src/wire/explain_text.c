@@ -269,7 +269,10 @@ static void add_bound(const struct writer *w)
         text_add(w->out, " of ");
         explain_add_resource(w->out, r, b->limit, false);
         text_add(w->out, " are held, and it asks for ");
-        explain_add_resource(w->out, r, b->asked, false);
+        if (b->asked_bytes > 0)
+            explain_add_resource(w->out, RES_GPU_BYTES, b->asked_bytes, true);
+        else
+            explain_add_resource(w->out, r, b->asked, false);
     }
     text_add(w->out, ".\n");
 }

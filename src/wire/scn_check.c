@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scn_check.c - names and numbers that nothing in the file gives: a word that is written wrong
+/* scn_check.c - names that nothing in the file gives: a word that is written wrong
  * would do nothing, and what is claimed would hold all the same. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
-#include "base/mem.h"
 #include "base/names.h"
 #include "wire/quote.h"
 #include "wire/scn_doc.h"
@@ -28,47 +27,14 @@ static bool is_about_node(enum scn_verb verb)
            verb == SCN_LIST;
 }
 
-static void note_gpus(const struct node_spec *nodes, uint32_t count, const struct names *names,
-                      uint32_t *gpus)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t *most = &gpus[names_find(names, nodes[i].name)];
-
-        *most = nodes[i].gpus > *most ? nodes[i].gpus : *most;
-    }
-}
-
-/* The most GPUs that each of these has at any time, [nodes->count]; the caller's to free. */
-static uint32_t *list_gpus(const struct scn *scn, const struct names *nodes)
-{
-    uint32_t *gpus = mem_alloc(nodes->count + 1, sizeof *gpus);
-
-    note_gpus(scn->cluster.nodes, scn->cluster.node_count, nodes, gpus);
-    for (uint32_t a = 0; a < scn->action_count; a++)
-        note_gpus(scn->actions[a].nodes, scn->actions[a].node_count, nodes, gpus);
-    return gpus;
-}
-
-static int check_gpu(const struct scn *scn, const struct scn_action *a, uint32_t gpus,
-                     struct err *err)
-{
-    if (a->gpu < gpus)
-        return 0;
-    return scn_error(scn->file, a->line, err, -ERANGE,
-                     "there is no GPU %u on node %s, which has %u GPUs, from 0", a->gpu,
-                     quote_of(a->node).text, gpus);
-}
-
 static int check_nodes(const struct scn_reader *r, struct err *err)
 {
     const struct scn *scn = r->out;
     struct names nodes;
-    uint32_t *gpus;
     int rc = 0;
 
     names_init(&nodes);
     list_nodes(scn, &nodes);
-    gpus = list_gpus(scn, &nodes);
     for (uint32_t i = 0; i < scn->action_count && rc == 0; i++) {
         const struct scn_action *a = &scn->actions[i];
 
@@ -76,10 +42,7 @@ static int check_nodes(const struct scn_reader *r, struct err *err)
             rc = scn_error(scn->file, a->line, err, -ENOENT,
                            "no node %s is in this file; `node NAME ...` says what one has",
                            quote_of(a->node).text);
-        if (rc == 0 && a->verb == SCN_GPU)
-            rc = check_gpu(scn, a, gpus[names_find(&nodes, a->node)], err);
     }
-    mem_free(gpus);
     names_done(&nodes);
     return rc;
 }

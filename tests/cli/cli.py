@@ -85,6 +85,8 @@ FILES |= {
                   '  assert starts = 2\nend\n',
     'ever.scn': 'node n gpus=8\nqueue q limit=gpus:2\nat 1s submit big gpus=3 queue=q\n'
                 'at 1s submit late gpus=1 queue=q runs=5s\nat 3s submit lost queue=r\n',
+    'bytes.scn': 'node n gpus=2 gpu-memory=16G\nqueue q limit=gpus:1\ndefault-queue q\n'
+                 'at 0s submit w gpus=1 runs=1h\nat 0s submit a gpus=1 gpu-memory=12G\n',
     'word.scn': SCENARIO + 'nodes n2\n',
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
@@ -227,7 +229,7 @@ for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected')
                     ('claim-short', ':4:', 'whole number'),
                     ('used-node', ':4:', "no node 'n2'"), ('used-queue', ':4:', "no queue 'q'"),
                     ('used-user', ':4:', "no user 'ann'"), ('takes', ':4:', "'n3'"),
-                    ('takes-task', ':4:', "'n3'"), ('gpu-number', ':4:', 'GPU 8', '8 GPUs')):
+                    ('takes-task', ':4:', "'n3'")):
     refused(f'scenario @{name}.scn', name + '.scn', *said)
 refused('scenario @nothing.scn', '--print', '--update')
 refused('scenario @nothing-wrong.scn', ':2:', "'best'")
@@ -254,6 +256,7 @@ differs('scenario --tap @ok.scn @claims.scn', 'ok 1 - ', 'not ok 2 - ', '1..2',
 
 
 differs('scenario @refused.scn', 'FAIL', "refused submit a: job 1: queue", '--update')
+differs('scenario @gpu-number.scn', 'FAIL', 'refused node: node \'n1\'', '8')
 accepted('scenario @refused-held.scn', lambda text: '' if text.startswith('ok ') else text)
 accepted('scenario @repeat.scn', lambda text: '' if text.count('ok ') == 3 else text)
 for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
@@ -265,6 +268,11 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
     said = f"job {asked.split('@')[0]} {answer}\n"
     accepted(f'scenario --explain {asked} @ever.scn',
              lambda text, said=said: '' if text == said else f'{text}, not {said}')
+
+
+accepted('scenario --explain a@1s @bytes.scn',
+         lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
+         and 'in class high; then job w gives way to it.' in text else text)
 
 
 def is_json(text):
