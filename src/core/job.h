@@ -65,6 +65,9 @@ enum reason {
 };
 
 const char *reason_text(enum reason reason);
+
+/* The same of a job that is rejected for it: what will never change by waiting. */
+const char *reason_reject_text(enum reason reason);
 const char *job_state_text(enum job_state state);
 
 struct job {

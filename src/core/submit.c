@@ -95,17 +95,17 @@ static int elastic_check(const struct core *core, const struct job_spec *spec, s
 
     if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
         return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
-                       spec->service ? "service" : "tasks_min");
+                       spec->service ? "service" : "min-tasks");
     if (spec->tasks_min == 0)
         return 0;
     if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
         return err_set(
             err, -EINVAL,
-            "job %llu: tasks_min: goes with one layout of one group, not with %u layouts "
+            "job %llu: min-tasks: goes with one layout of one group, not with %u layouts "
             "of %u groups",
             id, spec->layout_count, spec->layouts[0].group_count);
     if (spec->tasks_min > spec->layouts[0].groups[0].tasks)
-        return err_set(err, -EINVAL, "job %llu: tasks_min: must be 0 to %u, its tasks, is %u", id,
+        return err_set(err, -EINVAL, "job %llu: min-tasks: must be 0 to %u, its tasks, is %u", id,
                        spec->layouts[0].groups[0].tasks, spec->tasks_min);
     return 0;
 }
@@ -120,7 +120,7 @@ static int array_check(const struct core *core, const struct job_spec *spec, str
     uint32_t user, name;
 
     if (!is_array(spec) && spec->array_limit > 0)
-        return err_set(err, -EINVAL, "job %llu: array_limit: goes with array",
+        return err_set(err, -EINVAL, "job %llu: array-limit: goes with array",
                        (unsigned long long)spec->id);
     if (!is_array(spec))
         return 0;
@@ -129,7 +129,7 @@ static int array_check(const struct core *core, const struct job_spec *spec, str
     if (user != NAMES_NONE && name != NAMES_NONE &&
         !gate_array_agrees(&core->gate, user, name, spec->array_limit))
         return err_set(err, -EINVAL,
-                       "job %llu: array_limit: jobs of array '%s' must all state the same",
+                       "job %llu: array-limit: jobs of array '%s' must all state the same",
                        (unsigned long long)spec->id, spec->array);
     return 0;
 }
@@ -246,15 +246,15 @@ static int times_check(const struct job_spec *spec, struct err *err)
         const char *field;
         int64_t value_us, least_us;
     } times[] = {
-        {"deadline_us", spec->deadline_us, 0},
-        {"limit_us", spec->limit_us, 0},
-        {"grace_us", spec->grace_us, -1},
-        {"min_run_us", spec->min_run_us, -1},
+        {"deadline", spec->deadline_us, 0},
+        {"time-limit", spec->limit_us, 0},
+        {"grace", spec->grace_us, -1},
+        {"min-run", spec->min_run_us, -1},
     };
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         if (times[i].value_us < times[i].least_us || times[i].value_us > TIME_US_MAX)
-            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld, is %lld",
+            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld us, is %lld",
                            (unsigned long long)spec->id, times[i].field,
                            (long long)times[i].least_us, TIME_US_MAX, (long long)times[i].value_us);
     return 0;

@@ -8,6 +8,7 @@
 #include "base/bits.h"
 #include "sim/scenario_impl.h"
 #include "wire/decision_json.h"
+#include "wire/explain_out.h"
 
 enum { LINE_BYTES_MAX = 1 << 16 };
 
@@ -64,6 +65,14 @@ void sc_log(struct sc *sc, const char *fmt, ...)
     text_add(&line, bytes);
     add_line(sc, &line);
     text_done(&line);
+}
+
+void sc_log_refused(struct sc *sc, const char *what, const char *job, const char *why)
+{
+    const size_t from = sc->out->log.used;
+
+    sc_log(sc, "refused %s%s%s: %s", what, job[0] != '\0' ? " " : "", job, why);
+    text_add(&sc->out->refused, text_str(&sc->out->log) + from);
 }
 
 void sc_broken(struct sc *sc, const char *fmt, ...)
@@ -137,6 +146,19 @@ static void add_reserve(struct sc *sc, struct text *line, const struct decision 
         text_addf(line, " later because of %s", name_of(sc, d->for_job));
 }
 
+/* "reject a: asks for more than the limit of a queue, ... (q: 9 GPUs, at most 8)" */
+static void add_reject(struct sc *sc, struct text *line, const struct decision *d)
+{
+    text_addf(line, "reject %s: %s", name_of(sc, d->job_id), reason_reject_text(d->reason));
+    if (d->queue == NULL)
+        return;
+    text_addf(line, " (%s: ", d->queue);
+    explain_add_resource(line, d->resource, d->asked, true);
+    text_add(line, ", at most ");
+    explain_add_resource(line, d->resource, d->limit, false);
+    text_add(line, ")");
+}
+
 void sc_log_decision(struct sc *sc, const struct decision *d)
 {
     const char *name = name_of(sc, d->job_id);
@@ -152,9 +174,10 @@ void sc_log_decision(struct sc *sc, const struct decision *d)
         add_stop(sc, &line, d);
         break;
     case DECISION_REJECT:
+        add_reject(sc, &line, d);
+        break;
     case DECISION_NOTE:
-        text_addf(&line, "%s %s: %s", d->type == DECISION_NOTE ? "wait" : "reject", name,
-                  reason_text(d->reason));
+        text_addf(&line, "wait %s: %s", name, reason_text(d->reason));
         if (d->queue)
             text_addf(&line, " (%s)", d->queue);
         break;

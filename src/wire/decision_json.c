@@ -46,7 +46,9 @@ static void format_for_job(struct json_out *json, uint64_t job_id)
 
 static void format_why(struct json_out *json, const struct decision *decision)
 {
-    json_key_string(json, "reason", reason_text(decision->reason));
+    json_key_string(json, "reason",
+                    decision->type == DECISION_REJECT ? reason_reject_text(decision->reason)
+                                                      : reason_text(decision->reason));
     if (decision->queue)
         json_key_string(json, "queue", decision->queue);
     else
