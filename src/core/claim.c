@@ -161,7 +161,8 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
     for (uint64_t left = gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes)
+        if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes ||
+            !sharers_may(&taken.sharers[gpu], class))
             return true;
     }
     return false;

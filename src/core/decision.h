@@ -32,6 +32,10 @@ struct task_place {
     uint32_t node; /* row; node_name is its name */
     const char *node_name;
     uint64_t gpu_mask; /* bit i: GPU i of the node */
+    /* START: what a driver must set there */
+    enum gpu_mode mode;       /* of these GPUs */
+    int64_t gpu_memory_bytes; /* of each GPU that it shares, its context included; else 0 */
+    int32_t qos[QOS_KNOBS];   /* see qos.h; QOS_UNSET where it does not apply */
 };
 
 struct decision {

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/qos.h"
 #include "core/standing.h"
 
 #define ROW_NONE          UINT32_MAX
@@ -107,6 +108,7 @@ struct job {
     uint32_t reservation;                   /* row of core.reserve; ROW_NONE */
     uint32_t victims;  /* jobs that were told to stop for it and have not left */
     uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
+    struct qos qos;    /* of what its tasks share of GPUs */
     int64_t submit_us;
     int64_t deadline_us;   /* when it should have ended; TIME_NONE = none */
     int64_t start_us;      /* of this run; TIME_NONE unless RUNNING or STOPPING */

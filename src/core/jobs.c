@@ -234,6 +234,21 @@ static void yields_walk(struct job *job, struct tape *t)
     tape_i64_in(t, &job->takes_after_us, 0, JOB_TIME_MAX, "when a job may take again");
 }
 
+/* Where a job says nothing of it, its digest is as if there was nothing to say. */
+static void qos_walk(struct qos *qos, struct tape *t)
+{
+    if (tape_digests(t) && !qos_says(qos))
+        return;
+    tape_enum(t, qos->class, QOS_CLASSES - 1, "quality of service of a job");
+    tape_max(t, &qos->stated, (1u << QOS_KNOBS) - 1, "stated values of a job");
+    for (uint32_t k = 0; k < QOS_KNOBS; k++) {
+        const bool stated = qos->stated >> k & 1;
+
+        tape_i32_in(t, &qos->values[k], stated ? qos_facts[k].least : 0,
+                    stated ? qos_facts[k].most : 0, "stated value of a job");
+    }
+}
+
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
 {
     struct job *job = &j->rows[row];
@@ -259,6 +274,7 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_u32(t, &job->tasks_absent);
     tape_u32(t, &job->tasks_shrinking);
     flags_walk(job, t);
+    qos_walk(&job->qos, t);
     failures_walk(job, t);
     tape_u32(t, &job->victims);
     tape_u64(t, &job->claimant);

@@ -237,14 +237,21 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 
 void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
 {
-    const struct task *task = job_task(core, &core->jobs.rows[job], index);
-    const struct task_place place = {
+    const struct job *row = &core->jobs.rows[job];
+    const struct task *task = job_task(core, row, index);
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+    struct task_place place = {
         .task = index,
         .node = task->node,
         .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
         .gpu_mask = task->gpu_mask,
     };
 
+    (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
+    place.mode = need.mode;
+    place.gpu_memory_bytes = need.company != COMPANY_NONE ? need.memory_bytes : 0;
+    qos_values(&row->qos, shape, &need, place.qos);
     vec_push(out->places, out->place_count, out->place_cap, place);
 }
 

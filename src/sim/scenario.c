@@ -483,7 +483,7 @@ static void done(struct sc *sc)
     mem_free(sc->is_silent);
     mem_free(sc->to_list);
     mem_free(sc->parked);
-    mem_free(sc->node_gpu_bytes);
+    mem_free(sc->node_gpu);
     mem_free(sc->judged);
 }
 

@@ -60,6 +60,11 @@ struct sc_job {
     int64_t run_saved_us;       /* what was saved when this run began */
 };
 
+struct sc_gpu {
+    int64_t bytes;
+    uint32_t compute_factor; /* thousandths */
+};
+
 struct sc {
     const struct scn *scn;
     const struct scenario_options *options;
@@ -86,7 +91,7 @@ struct sc {
     uint32_t *parked; /* [parked_count] dues that wait for a node to be heard */
     uint32_t parked_count, parked_cap;
     struct names nodes;      /* every node there was, */
-    int64_t *node_gpu_bytes; /* with the memory of its GPUs */
+    struct sc_gpu *node_gpu; /* what each of its GPUs is */
     uint32_t node_cap;
     struct arena arena;
     uint32_t evictions, starts;

@@ -9,6 +9,7 @@
 #include "sim/scenario_impl.h"
 #include "wire/decision_json.h"
 #include "wire/explain_out.h"
+#include "wire/modes_doc.h"
 
 enum { LINE_BYTES_MAX = 1 << 16 };
 
@@ -91,6 +92,25 @@ static const char *name_of(const struct sc *sc, uint64_t job_id)
     return job_id >= 1 && job_id <= sc->scn->job_count ? sc->scn->jobs[job_id - 1].name : "?";
 }
 
+/* How it shares its GPUs, where that is more than in turns: "n1:0(mps mps-percent 25)". */
+static void add_sharing(struct text *line, const struct task_place *place)
+{
+    bool says = place->mode == GPU_MPS;
+    char value[KNOB_TEXT_BYTES];
+
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        says = says || place->qos[k] != QOS_UNSET;
+    if (!says)
+        return;
+    text_addf(line, "(%s", gpu_mode_text(place->mode));
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        if (place->qos[k] != QOS_UNSET) {
+            knob_text(k, place->qos[k], value);
+            text_addf(line, " %s %s", qos_facts[k].name, value);
+        }
+    text_add(line, ")");
+}
+
 /* Places in the order of tasks; equal ones that follow each other are "n1:0*3". Tasks that are not
  * 0, 1, 2, ..., or join others that run, say their number: "3@n1:0". */
 static void add_places(struct sc *sc, struct text *line, const struct decision *d)
@@ -104,7 +124,8 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
     for (uint32_t i = 0, same; i < d->place_count; i += same) {
         for (same = 1; plain && i + same < d->place_count; same++)
             if (places[i + same].node != places[i].node ||
-                places[i + same].gpu_mask != places[i].gpu_mask)
+                places[i + same].gpu_mask != places[i].gpu_mask ||
+                memcmp(places[i + same].qos, places[i].qos, sizeof places[i].qos) != 0)
                 break;
         text_add(line, " ");
         if (!plain)
@@ -113,6 +134,8 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
         if (places[i].gpu_mask)
             text_add(line, ":");
         sc_add_gpus(line, places[i].gpu_mask);
+        if (d->type == DECISION_START)
+            add_sharing(line, &places[i]);
         if (same > 1)
             text_addf(line, "*%u", same);
     }

@@ -80,6 +80,13 @@ static void add_shortage(struct text *out, enum shortage what, int64_t amount, b
         text_addf(out, named ? amount == 1 ? "%" PRId64 " GPU" : "%" PRId64 " GPUs" : "%" PRId64,
                   amount);
         return;
+    case SHORT_SHARED:
+        text_addf(out,
+                  named ? amount == 1 ? "%" PRId64 " GPU beside tasks that it may share with"
+                                      : "%" PRId64 " GPUs beside tasks that it may share with"
+                        : "%" PRId64,
+                  amount);
+        return;
     case SHORT_GPU_MGPU:
         add_milli(out, amount);
         text_add(out, named ? " of a GPU" : "");
@@ -435,9 +442,13 @@ void explain_text(const struct core *core, const struct explanation *e,
 const char *explain_obstacle_text(enum obstacle_kind kind)
 {
     static const char *const texts[OBSTACLE_COUNT] = {
-        [OBSTACLE_MODEL] = "of another model", [OBSTACLE_LABEL] = "without a label",
-        [OBSTACLE_SMALL] = "too small",        [OBSTACLE_OUT] = "without new work",
-        [OBSTACLE_LOST] = "with lost GPUs",    [OBSTACLE_BUSY] = "busy",
+        [OBSTACLE_MODEL] = "of another model",
+        [OBSTACLE_LABEL] = "without a label",
+        [OBSTACLE_SMALL] = "too small",
+        [OBSTACLE_OUT] = "without new work",
+        [OBSTACLE_MODES] = "in other modes",
+        [OBSTACLE_LOST] = "with lost GPUs",
+        [OBSTACLE_BUSY] = "busy",
     };
 
     check(kind < OBSTACLE_COUNT);
@@ -447,11 +458,9 @@ const char *explain_obstacle_text(enum obstacle_kind kind)
 const char *explain_shortage_text(enum shortage what)
 {
     static const char *const texts[SHORT_COUNT] = {
-        [SHORT_GPUS] = "gpus",
-        [SHORT_GPU_MGPU] = "gpu_mgpu",
-        [SHORT_GPU_BYTES] = "gpu_memory_bytes",
-        [SHORT_CPU_MCPU] = "cpu_mcpu",
-        [SHORT_MEMORY_BYTES] = "memory_bytes",
+        [SHORT_GPUS] = "gpus",         [SHORT_SHARED] = "gpus_to_share",
+        [SHORT_GPU_MGPU] = "gpu_mgpu", [SHORT_GPU_BYTES] = "gpu_memory_bytes",
+        [SHORT_CPU_MCPU] = "cpu_mcpu", [SHORT_MEMORY_BYTES] = "memory_bytes",
     };
 
     check(what < SHORT_COUNT);

@@ -128,6 +128,9 @@ static const struct field shape_fields[] = {
     FIELD(shape, gpu_mgpu, IN),
     FIELD(shape, gpu_memory_bytes, IN),
     FIELD(shape, exclusive, IN),
+    FIELD(shape, modes, IN),
+    FIELD(shape, trust, IN),
+    FIELD(shape, latency, IN),
     FIELD(shape, selector, IN),
     END,
 };
@@ -178,15 +181,25 @@ static const struct field links_row_fields[] = {
 };
 
 static const struct field nodes_fields[] = {
-    FIELD(nodes, links, LINK),          FIELD(nodes, changes, OUT),
-    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),         END,
+    FIELD(nodes, links, LINK),
+    FIELD(nodes, changes, OUT),
+    FIELD(nodes, classes, LINK),
+    FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),
+    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, factor_most, OUT),
+    FIELD(nodes, class_nodes_cap, OUT),
+    FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),
+    FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),
+    FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),
+    FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),
+    FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),
+    END,
 };
 
 static const struct field class_fields[] = {
@@ -200,6 +213,8 @@ static const struct field class_fields[] = {
     FIELD(node_class, links, IN),
     FIELD(node_class, modes, IN),
     FIELD(node_class, context_bytes, IN),
+    FIELD(node_class, compute_factor, IN),
+    FIELD(node_class, mps_clients, IN),
     END,
 };
 
@@ -235,6 +250,7 @@ static const struct field node_fields[] = {
 static const struct field book_fields[] = {
     FIELD(gpu_book, held_mgpu, IN),
     FIELD(gpu_book, held_bytes, IN),
+    FIELD(gpu_book, sharers, OUT),
     FIELD(gpu_book, failures_until_us, IN),
     END,
 };
@@ -279,6 +295,7 @@ static const struct field job_fields[] = {
     FIELD(job, let_in, IN),
     FIELD(job, lined_up, IN),
     FIELD(job, fixed, IN),
+    FIELD(job, qos, IN),
     FIELD(job, attended, IN),
     FIELD(job, overran, IN),
     FIELD(job, mark_ahead, IN),
