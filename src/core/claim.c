@@ -30,10 +30,11 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
             .node = places[i].node,
             .shape = places[i].shape,
             .gpu_mask = places[i].gpu_mask,
+            .mig_start = places[i].mig_start,
             .claimed = true,
         };
         job_link_task(core, task);
-        ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask);
+        ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask, places[i].mig_start);
     }
 }
 
@@ -45,7 +46,7 @@ static void give_places(struct core *core, uint32_t job)
         const struct task *task = job_task(core, row, i);
 
         job_unlink_task(core, row->task_first + i);
-        ledger_give(core, task->node, task->shape, task->gpu_mask);
+        ledger_give(core, task->node, task->shape, task->gpu_mask, task->mig_start);
         if (core->nodes.rows[task->node].deficit)
             ledger_reported(core, task->node); /* perhaps it is over */
     }
@@ -115,7 +116,7 @@ void claim_redeem(struct core *core, uint32_t job, struct decisions *out)
 
     give_places(core, job);
     for (uint32_t i = 0; i < count; i++)
-        trial_take(core, tasks[i].node, tasks[i].shape, tasks[i].gpu_mask, i);
+        trial_take(core, tasks[i].node, tasks[i].shape, tasks[i].gpu_mask, tasks[i].mig_start, i);
     job_start(core, job, layout, mark, out);
     mem_free(tasks);
 }
@@ -126,12 +127,12 @@ static void sum_taken(const struct core *core, uint32_t node, uint32_t job, stru
 {
     uint32_t at = core->nodes.rows[node].first_task;
 
-    memset(out, 0, sizeof *out);
+    hold_clear(core, node, out);
     for (; at != ROW_NONE; at = core->jobs.tasks[at].node_next) {
         const struct task *task = &core->jobs.tasks[at];
 
         if (!task->claimed || task->job == job)
-            hold_add(core, node, task->shape, task->gpu_mask, out);
+            hold_add(core, node, task->shape, task->gpu_mask, task->mig_start, out);
     }
 }
 
@@ -152,9 +153,11 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
     const struct node *row = &core->nodes.rows[task->node];
     const struct node_class *class = nodes_class_of(&core->nodes, task->node);
     const uint64_t gpus = claimed_gpus(core, task);
-    struct hold taken;
+    struct hold taken, own;
 
     sum_taken(core, task->node, task->job, &taken);
+    hold_clear(core, task->node, &own);
+    hold_add(core, task->node, task->shape, task->gpu_mask, task->mig_start, &own);
     if (row->state == ROW_NONE || (row->lost_mask & gpus) != 0 || taken.mcpu > class->cpu_mcpu ||
         taken.memory_bytes > class->memory_bytes)
         return true;
@@ -163,6 +166,11 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
 
         if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes ||
             !sharers_may(&taken.sharers[gpu], class))
+            return true;
+        if (class->mig_type > 0 && own.mig[gpu].layout != 0 &&
+            (mig_held_clashes(&taken.mig[gpu], &own.mig[gpu]) ||
+             !mig_held_stands(&nodes_mig(&core->nodes, task->node, gpu)->made, class_mig(class),
+                              &own.mig[gpu])))
             return true;
     }
     return false;

@@ -146,6 +146,7 @@ void core_free(struct core *core)
     subsets_done(&core->subsets);
     heap_done(&core->due);
     elastic_done(&core->elastic);
+    mig_wanted_done(&core->mig_wanted);
     expect_done(&core->expect);
     pending_done(&core->pending);
     queues_done(&core->queues);
@@ -189,6 +190,7 @@ struct core *core_clone(const struct core *src)
     heap_copy(&dst->due, &src->due);
     index_copy(&dst->index, &src->index);
     elastic_copy(&dst->elastic, &src->elastic);
+    mig_wanted_copy(&dst->mig_wanted, &src->mig_wanted);
     dst->placement_state =
         copy_policy(src->placement_state, src->placement->state_size, src->placement->copy);
     orderers_copy(dst, src);

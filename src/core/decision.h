@@ -36,6 +36,9 @@ struct task_place {
     enum gpu_mode mode;       /* of these GPUs */
     int64_t gpu_memory_bytes; /* of each GPU that it shares, its context included; else 0 */
     int32_t qos[QOS_KNOBS];   /* see qos.h; QOS_UNSET where it does not apply */
+    const char *mig_profile;  /* of its instance, as a driver prints it; NULL where it has none */
+    uint32_t mig_start;       /* its first memory slice; RESERVE as well */
+    bool mig_new;             /* it is to be made; otherwise it stands there */
 };
 
 struct decision {

@@ -62,6 +62,8 @@ struct group_spec {
     uint32_t gpu_mgpu;         /* of each GPU, 1..1000; 0 = by gpu_memory_bytes; 1000 = whole.
                                 * Neither stated means whole devices */
     int64_t gpu_memory_bytes;  /* of each GPU; 0 = in proportion to gpu_mgpu */
+    const char *mig;           /* an instance of a split GPU: its profile ("1g.10gb"), or "any": the
+                                * smallest with gpu_memory_bytes; NULL, "" = none. See mig.h */
     const char *const *models; /* [model_count] allowed GPU models, none = any */
     uint32_t model_count;
     const char *const *labels; /* [label_count] "key=value", all are required */
@@ -195,12 +197,13 @@ struct event {
         } checkpoint;        /* JOB_CHECKPOINT */
         struct {
             uint64_t job_id;
-            uint32_t task;     /* index in the job, 0.. */
-            uint32_t run;      /* with which decision it was started; 0 = the last one */
-            const char *node;  /* TASK_STARTED: where; "" = as decided */
-            uint64_t gpu_mask; /* TASK_STARTED: GPUs really taken, with `node` */
-            int32_t exit_code; /* TASK_EXITED: 0 = well */
-        } task;                /* TASK_STARTED, TASK_EXITED, TASK_LOST */
+            uint32_t task;      /* index in the job, 0.. */
+            uint32_t run;       /* with which decision it was started; 0 = the last one */
+            const char *node;   /* TASK_STARTED: where; "" = as decided */
+            uint64_t gpu_mask;  /* TASK_STARTED: GPUs really taken, with `node` */
+            uint32_t mig_start; /* TASK_STARTED: first slice of its instance, with `node` */
+            int32_t exit_code;  /* TASK_EXITED: 0 = well */
+        } task;                 /* TASK_STARTED, TASK_EXITED, TASK_LOST */
         struct {
             uint64_t job_id;
             int64_t remaining_us;

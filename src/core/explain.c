@@ -121,7 +121,7 @@ static bool fits_without(struct core *core, uint32_t job, bool all)
 
             if (task->left || task->leaving)
                 continue;
-            trial_give(core, task->node, task->shape, task->gpu_mask, i);
+            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
             left--;
         }
     }

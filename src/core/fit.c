@@ -28,7 +28,7 @@ bool fit_shares(const struct core *core, uint32_t state, const struct shape *sha
         if (x->gpu_mgpu[at] < need->mgpu)
             return false;
         fitting += x->gpu_bytes[at] >= need->memory_bytes &&
-                   company_admits(x->gpu_mgpu[at], x->gpu_company[at], need);
+                   company_admits(&core->nodes.rooms, x->gpu_mgpu[at], x->gpu_company[at], need);
         if (fitting == shape->gpus)
             return true;
     }
@@ -128,10 +128,13 @@ static uint64_t wired(struct core *core, uint32_t node, const struct need *need,
 }
 
 uint64_t fit_gpus(struct core *core, uint32_t node, const struct shape *shape,
-                  const struct need *need, uint32_t slot)
+                  const struct need *need, uint32_t slot, uint32_t *out_mig_start)
 {
     uint64_t taken = 0;
 
+    *out_mig_start = 0;
+    if (need->mode == GPU_MIG)
+        return 1ull << mig_fit(core, node, need, out_mig_start);
     if (shape->gpus == 1 && need->mgpu < GPU_MGPU && slot != SLOT_FULLEST) {
         const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
         const uint32_t gpu = gpu_with(core, node, core->index.gpu_mgpu[at],

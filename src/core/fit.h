@@ -31,10 +31,11 @@ bool fit_shares(const struct core *core, uint32_t state, const struct shape *sha
  * state's ascending free amounts that the policy chose, or SLOT_FULLEST; the lowest GPU with just
  * that much free is taken. Tasks on several GPUs take the fitting ones with the least left, lowest
  * first; with FIT_MOST_LEFT as slot, those with the most left. Where it is known how the GPUs of
- * the node are wired, those that nobody uses are not alike: subset.h says which are taken. */
+ * the node are wired, those that nobody uses are not alike: subset.h says which are taken. Which
+ * instance of which GPU it is, mig_fit.h says; *out_mig_start is 0 for all else. */
 #define FIT_MOST_LEFT (UINT32_MAX - 1)
 uint64_t fit_gpus(struct core *core, uint32_t node, const struct shape *shape,
-                  const struct need *need, uint32_t slot);
+                  const struct need *need, uint32_t slot, uint32_t *out_mig_start);
 
 /* A set of GPUs with just as much left as those of the mask: those of them that nobody uses are
  * chosen anew by how they are wired, if that is known. */

@@ -16,6 +16,7 @@
 #include "core/gate.h"
 #include "core/index.h"
 #include "core/jobs.h"
+#include "core/mig_fit.h"
 #include "core/nodes.h"
 #include "core/orderers.h"
 #include "core/pending.h"
@@ -77,6 +78,7 @@ struct core {
     struct index index;
     struct subsets subsets;       /* which GPUs go together, by how they are wired */
     struct elastic elastic;       /* the jobs that could grow */
+    struct mig_wanted mig_wanted; /* instances of split GPUs that waiting jobs ask for */
     struct shortlist *shortlists; /* [shortlist_count] by shape */
     uint32_t shortlist_count, shortlist_cap;
     uint64_t score_epoch; /* grows when the placement policy's scores change */

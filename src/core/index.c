@@ -94,6 +94,7 @@ static void key_insert(struct state_key *key, uint32_t mgpu, int64_t bytes, uint
 static void key_of(const struct nodes *n, uint32_t node, uint64_t kinds, struct state_key *key)
 {
     struct state *s = &key->state;
+    const bool mig = n->rows[node].mig_first != ROW_NONE;
 
     memset(s, 0, sizeof *s);
     key->gpus = 0;
@@ -105,7 +106,7 @@ static void key_of(const struct nodes *n, uint32_t node, uint64_t kinds, struct 
         const uint32_t mgpu = nodes_gpu_free_mgpu(n, node, i);
         const struct gpu_book *book = &n->gpus[n->rows[node].gpu_first + i];
         const uint32_t company =
-            book->sharers.sum == 0 ? COMPANY_TURNS : nodes_gpu_company(n, node, i);
+            book->sharers.sum == 0 && !mig ? COMPANY_TURNS : nodes_gpu_company(n, node, i);
 
         key_insert(key, mgpu, nodes_gpu_free_bytes(n, node, i), company);
         s->companies = s->companies || company != COMPANY_TURNS;
@@ -422,6 +423,7 @@ void index_view(const struct index *x, const struct nodes *n, uint32_t state,
         .gpu_free_mgpu = x->gpu_mgpu + at,
         .gpu_free_bytes = x->gpu_bytes + at,
         .gpu_company = x->gpu_company + at,
+        .rooms = &n->rooms,
         .kinds = s->kinds,
     };
 }

@@ -169,9 +169,11 @@ struct task {
     uint32_t job;
     uint32_t node; /* ROW_NONE if it holds nothing */
     uint32_t shape;
-    uint32_t run;      /* of the job, when it was started; 0 = never since the job waited. What is
-                        * heard of an earlier one is of no account */
-    uint64_t gpu_mask; /* bit i: GPU i of the node; 0 if it holds nothing */
+    uint32_t run;       /* of the job, when it was started; 0 = never since the job waited. What is
+                         * heard of an earlier one is of no account */
+    uint64_t gpu_mask;  /* bit i: GPU i of the node; 0 if it holds nothing */
+    uint32_t mig_start; /* the first slice of its instance of a split GPU; else 0 */
+    bool mig_makes;     /* the instance is being made for it */
     bool started;
     bool left;                /* it holds nothing: it has gone, or was not started yet */
     bool absent;              /* it has left, and may be started again */

@@ -125,6 +125,10 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     if (!task->left) {
         tape_row(t, &task->node, limits->nodes, "node of a task");
         tape_u64(t, &task->gpu_mask);
+        if (!tape_digests(t) || task->mig_start != 0)
+            tape_max(t, &task->mig_start, MIG_SLICES_MAX - 1, "start of an instance");
+        if (!tape_digests(t) || task->mig_makes)
+            tape_bool(t, &task->mig_makes);
     }
     tape_row(t, &task->shape, limits->shapes->shape_count, "shape of a task");
     tape_u32(t, &task->run);

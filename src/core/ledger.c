@@ -2,6 +2,9 @@
 /* ledger.c - the only writer of what is held on nodes. */
 #include "core/ledger.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #include "base/bits.h"
 #include "base/check.h"
 #include "core/fit.h"
@@ -23,7 +26,8 @@ void ledger_refresh(struct core *core, uint32_t node)
         index_remove(&core->index, &core->nodes, node);
 }
 
-static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask, int sign)
+static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask,
+                 uint32_t mig_start, int sign)
 {
     struct node *row = &core->nodes.rows[node];
     const struct shape *shape = &core->shapes.shapes[shape_id];
@@ -45,6 +49,13 @@ static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t g
             sharers_add(&gpu->sharers, holding.need.company, sign);
         check(gpu->held_mgpu >= 0 && gpu->held_bytes >= 0);
     }
+    if (need.mode == GPU_MIG) {
+        const uint32_t gpu = mask_lowest(gpu_mask);
+
+        mig_held_add(&nodes_mig(&core->nodes, node, gpu)->held,
+                     class_mig(nodes_class_of(&core->nodes, node)), need.profile, mig_start, sign);
+        nodes_mig_changed(&core->nodes, node, gpu);
+    }
     check(row->held_mcpu >= 0 && row->held_memory_bytes >= 0);
 }
 
@@ -61,6 +72,8 @@ static bool over_capacity(const struct core *core, uint32_t node)
         if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes ||
             !sharers_may(&gpu->sharers, class))
             return true;
+        if (row->mig_first != ROW_NONE && nodes_mig_room(&core->nodes, node, i)->closed)
+            return true;
     }
     return false;
 }
@@ -70,20 +83,29 @@ void ledger_reported(struct core *core, uint32_t node)
     core->nodes.rows[node].deficit = over_capacity(core, node);
 }
 
-void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
+void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                 uint32_t mig_start)
 {
-    book(core, node, shape, gpu_mask, 1);
+    book(core, node, shape, gpu_mask, mig_start, 1);
     ledger_refresh(core, node);
 }
 
-void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask)
+void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                 uint32_t mig_start)
 {
-    book(core, node, shape, gpu_mask, -1);
+    book(core, node, shape, gpu_mask, mig_start, -1);
     ledger_refresh(core, node);
+}
+
+void hold_clear(const struct core *core, uint32_t node, struct hold *hold)
+{
+    memset(hold, 0, offsetof(struct hold, mig));
+    if (core->nodes.rows[node].mig_first != ROW_NONE)
+        memset(hold->mig, 0, sizeof hold->mig);
 }
 
 void hold_add(const struct core *core, uint32_t node, uint32_t shape_id, uint64_t gpu_mask,
-              struct hold *hold)
+              uint32_t mig_start, struct hold *hold)
 {
     const struct shape *shape = &core->shapes.shapes[shape_id];
     const struct node_class *class = nodes_class_of(&core->nodes, node);
@@ -100,6 +122,9 @@ void hold_add(const struct core *core, uint32_t node, uint32_t shape_id, uint64_
         if (holding.need.company != COMPANY_NONE)
             sharers_add(&hold->sharers[mask_lowest(left)], holding.need.company, 1);
     }
+    if (need.mode == GPU_MIG)
+        mig_held_add(&hold->mig[mask_lowest(gpu_mask)], class_mig(class), need.profile, mig_start,
+                     1);
 }
 
 void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign)
@@ -114,6 +139,10 @@ void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int 
         gpu->held_mgpu += sign * hold->gpu_mgpu[i];
         gpu->held_bytes += sign * hold->gpu_bytes[i];
         sharers_join(&gpu->sharers, &hold->sharers[i], sign);
+        if (row->mig_first != ROW_NONE) {
+            mig_held_join(&nodes_mig(&core->nodes, node, i)->held, &hold->mig[i], sign);
+            nodes_mig_changed(&core->nodes, node, i);
+        }
     }
     ledger_refresh(core, node);
 }

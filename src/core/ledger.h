@@ -4,14 +4,18 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/mig_room.h"
 #include "core/modes.h"
 
 struct core;
 
-/* A task of this shape takes, or gives back, its share on these GPUs of the node. One node
- * changes its state. O(GPUs log GPUs + log nodes). */
-void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
-void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask);
+/* A task of this shape takes, or gives back, its share on these GPUs of the node; an instance of a
+ * split GPU is that which starts at mig_start, 0 for others. One node changes its state.
+ * O(GPUs log GPUs + log nodes). */
+void ledger_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                 uint32_t mig_start);
+void ledger_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                 uint32_t mig_start);
 
 /* What is said to be held on a node beside its tasks, for a while: timeline.h. */
 struct hold {
@@ -19,11 +23,15 @@ struct hold {
     int32_t gpu_mgpu[NODE_GPUS_MAX];
     int64_t gpu_bytes[NODE_GPUS_MAX];
     struct sharers sharers[NODE_GPUS_MAX];
+    struct mig_held mig[NODE_GPUS_MAX]; /* set only where GPUs of the node may be split */
 };
+
+/* Nothing is held there. */
+void hold_clear(const struct core *core, uint32_t node, struct hold *hold);
 
 /* Add what a task of this shape takes there, with these GPUs. */
 void hold_add(const struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
-              struct hold *hold);
+              uint32_t mig_start, struct hold *hold);
 
 /* Add it to the node's books (sign 1), or take it out again (-1). O(GPUs log GPUs + log nodes). */
 void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int sign);

@@ -52,6 +52,7 @@ void job_enqueue(struct core *core, uint32_t job)
     row->reason = REASON_NEW;
     row->told = REASON_NONE;
     row->bucket = pending_add(&core->pending, &ask, &waiting);
+    mig_note_waiting(core, row->gang, 1);
     queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, 1,
                 core->now_us);
 }
@@ -63,6 +64,7 @@ void job_dequeue(struct core *core, uint32_t job)
     check(row->queued);
     row->queued = false;
     pending_remove(&core->pending, row->bucket, job);
+    mig_note_waiting(core, row->gang, -1);
     queues_book(&core->queues, &row->at, BOOK_ASKED, &core->shapes.gangs[row->gang].asks, -1,
                 core->now_us);
 }
@@ -228,11 +230,25 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
             .shape = item->shape,
             .run = row->run,
             .gpu_mask = item->gpu_mask,
+            .mig_start = item->mig_start,
         };
         job_link_task(core, row->task_first + item->slot);
+        mig_make(core, row->task_first + item->slot);
     }
     row->tasks_left -= core->trial.count - mark;
     row->tasks_absent -= core->trial.count - mark;
+}
+
+static void instance_place(const struct core *core, const struct task *task,
+                           const struct need *need, struct task_place *place)
+{
+    const struct mig_type *type = class_mig(nodes_class_of(&core->nodes, task->node));
+    const struct mig_profile *profile = &type->profiles[need->profile];
+
+    place->mig_profile = profile->name;
+    place->mig_start = task->mig_start;
+    place->mig_new = task->mig_makes;
+    place->gpu_memory_bytes = profile->memory_bytes;
 }
 
 void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
@@ -251,6 +267,8 @@ void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct
     (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
     place.mode = need.mode;
     place.gpu_memory_bytes = need.company != COMPANY_NONE ? need.memory_bytes : 0;
+    if (need.mode == GPU_MIG)
+        instance_place(core, task, &need, &place);
     qos_values(&row->qos, shape, &need, place.qos);
     vec_push(out->places, out->place_count, out->place_cap, place);
 }
@@ -340,6 +358,7 @@ void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
     if (task->started)
         return;
     task->started = true;
+    mig_is_made(core, (uint32_t)(task - core->jobs.tasks));
     task->service_start_us = core->jobs.rows[job].service ? core->now_us : 0;
     task->missed = 0;
     task->missed_us = 0;
@@ -558,7 +577,7 @@ static void all_left(struct core *core, uint32_t job)
 static void give_back(struct core *core, struct task *task)
 {
     job_unlink_task(core, (uint32_t)(task - core->jobs.tasks));
-    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    ledger_give(core, task->node, task->shape, task->gpu_mask, task->mig_start);
     if (core->nodes.rows[task->node].deficit)
         ledger_reported(core, task->node); /* perhaps it is over */
     core->index.gains++;
@@ -568,6 +587,8 @@ static void give_back(struct core *core, struct task *task)
     task->missed_us = 0;
     task->node = ROW_NONE;
     task->gpu_mask = 0;
+    task->mig_start = 0;
+    task->mig_makes = false;
 }
 
 /* With the last task that was told to stop for another job, that one has a victim less. */

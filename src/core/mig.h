@@ -14,11 +14,12 @@
 
 struct err;
 
-#define MIG_SLICES_MAX   12u /* memory slices of a GPU; a start needs 4 bits of a layout */
-#define MIG_PROFILES_MAX 15u /* of a type; a layout has 0 for none */
-#define MIG_COPIES_MAX   7u  /* instances of one profile on a GPU */
-#define MIG_NONE         UINT32_MAX
-#define MIG_NO_LIMIT     UINT8_MAX
+#define MIG_SLICES_MAX    12u  /* memory slices of a GPU; a start needs 4 bits of a layout */
+#define MIG_PROFILES_MAX  15u  /* of a type; a layout has 0 for none */
+#define MIG_COPIES_MAX    7u   /* instances of one profile on a GPU */
+#define MIG_GIGABYTES_MAX 999u /* in a name */
+#define MIG_NONE          UINT32_MAX
+#define MIG_NO_LIMIT      UINT8_MAX
 
 enum mig_attribute {
     MIG_ME = 1,     /* "+me": has the media engines that there is one set of */
@@ -79,6 +80,10 @@ struct mig_ask {
 
 /* "1g.10gb", "1g.10gb+me", "mig-1g.10gb.me", "nvidia.com/mig-1g.10gb". -EINVAL if text is none. */
 int mig_ask_parse(const char *text, struct mig_ask *out, struct err *err);
+
+/* What it is called: "1g.10gb+me". */
+#define MIG_ASK_BYTES 24u
+void mig_ask_text(const struct mig_ask *ask, char out[MIG_ASK_BYTES]);
 
 /* The profile that is meant, or MIG_NONE. Compute slices and attributes must be equal. The figure
  * for memory tells profiles apart that differ in memory only; it moves with the driver (3g.39gb,

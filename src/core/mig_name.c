@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/check.h"
 #include "base/err.h"
 #include "core/mig.h"
 
@@ -71,6 +72,33 @@ int mig_ask_parse(const char *text, struct mig_ask *out, struct err *err)
     ask.compute_slices = (uint8_t)compute;
     *out = ask;
     return 0;
+}
+
+/* Up to three digits. Returns their end. */
+static char *add_number(char *out, uint32_t number)
+{
+    if (number >= 100)
+        *out++ = (char)('0' + number / 100 % 10);
+    if (number >= 10)
+        *out++ = (char)('0' + number / 10 % 10);
+    *out++ = (char)('0' + number % 10);
+    return out;
+}
+
+void mig_ask_text(const struct mig_ask *ask, char out[MIG_ASK_BYTES])
+{
+    static const char *const words[] = {[0] = "",
+                                        [MIG_ME] = "+me",
+                                        [MIG_ME_ALL] = "+me.all",
+                                        [MIG_NO_ME] = "-me",
+                                        [MIG_GFX] = "+gfx"};
+
+    check(ask->attributes < sizeof words / sizeof words[0] && words[ask->attributes] != NULL);
+    out = add_number(out, ask->compute_slices);
+    memcpy(out, "g.", 2);
+    out = add_number(out + 2, ask->gigabytes);
+    memcpy(out, "gb", 2);
+    memcpy(out + 2, words[ask->attributes], strlen(words[ask->attributes]) + 1);
 }
 
 uint32_t mig_profile_match(const struct mig_type *type, const struct mig_ask *ask)

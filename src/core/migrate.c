@@ -31,7 +31,7 @@ static void give_all(struct core *core, const struct job *row)
         const struct task *task = job_task(core, row, i);
 
         if (!task->left)
-            trial_give(core, task->node, task->shape, task->gpu_mask, i);
+            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
     }
 }
 

@@ -5,8 +5,10 @@
 
 const char *gpu_mode_text(enum gpu_mode mode)
 {
-    static const char *const texts[GPU_MODES] = {
-        [GPU_EXCLUSIVE] = "exclusive", [GPU_TIMESLICE] = "timeslice", [GPU_MPS] = "mps"};
+    static const char *const texts[GPU_MODES] = {[GPU_EXCLUSIVE] = "exclusive",
+                                                 [GPU_TIMESLICE] = "timeslice",
+                                                 [GPU_MPS] = "mps",
+                                                 [GPU_MIG] = "mig"};
 
     check(mode < GPU_MODES);
     return texts[mode];

@@ -9,6 +9,7 @@
  *              that must answer at once have no others beside them
  *   mps        tasks of one user have parts of it and run at once, so many at most. They share a
  *              server: if it dies, all of them end
+ *   mig        it is split into instances, each of which is for one task: mig.h
  *
  * Which of these a task gets on a node follows from its request and what the node allows. Who asks
  * for a part where parts are not allowed gets a whole device.
@@ -20,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum gpu_mode { GPU_EXCLUSIVE, GPU_TIMESLICE, GPU_MPS, GPU_MODES };
+enum gpu_mode { GPU_EXCLUSIVE, GPU_TIMESLICE, GPU_MPS, GPU_MIG, GPU_MODES };
 
 #define MODE_BIT(mode) (1u << (mode))
 #define MODES_ALL      (MODE_BIT(GPU_MODES) - 1)
@@ -30,7 +31,8 @@ enum gpu_mode { GPU_EXCLUSIVE, GPU_TIMESLICE, GPU_MPS, GPU_MODES };
 
 #define COMPANY_TURNS   0u         /* timeslice, as most */
 #define COMPANY_LATENCY 1u         /* timeslice, of tasks that must answer at once */
-#define COMPANY_MPS     2u         /* of nobody; of a user that number more */
+#define COMPANY_MIG     2u         /* instances of a GPU that is split */
+#define COMPANY_MPS     3u         /* of nobody; of a user that number more */
 #define COMPANY_NONE    UINT32_MAX /* of a whole device */
 
 #define TRUST_MAX ((1u << 24) - 1) /* so that sums of squares stay far below 2^64 */
@@ -40,7 +42,7 @@ enum gpu_mode { GPU_EXCLUSIVE, GPU_TIMESLICE, GPU_MPS, GPU_MODES };
 
 #define COMPUTE_FACTOR_MAX 64000u /* thousandths */
 
-/* "exclusive", "timeslice", "mps". */
+/* "exclusive", "timeslice", "mps", "mig". */
 const char *gpu_mode_text(enum gpu_mode mode);
 
 /* Those who share a GPU. All zero: nobody. */

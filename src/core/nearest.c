@@ -251,7 +251,7 @@ static void take_off(struct core *core, uint32_t job)
         const struct task *task = job_task(core, row, i);
 
         if (!task->left)
-            trial_give(core, task->node, task->shape, task->gpu_mask, i);
+            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
     }
 }
 

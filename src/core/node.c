@@ -43,15 +43,41 @@ static bool part_on(const struct shape *shape, const struct node_class *class, s
     return true;
 }
 
+/* An instance, where GPUs may be split into such. */
+static bool instance_on(const struct shape *shape, const struct node_class *class, struct need *out)
+{
+    const struct mig_type *type;
+    uint32_t mgpu;
+
+    if (class->mig_type == 0)
+        return false;
+    type = class_mig(class);
+    out->profile = shape->mig.compute_slices > 0
+                       ? mig_profile_match(type, &shape->mig)
+                       : mig_profile_for_memory(type, shape->gpu_memory_bytes);
+    if (out->profile == MIG_NONE)
+        return false;
+    mgpu = (uint32_t)GPU_MGPU * type->profiles[out->profile].compute_slices / type->compute_slices;
+    out->mgpu = mgpu < GPU_MGPU ? mgpu : GPU_MGPU - 1;
+    out->memory_bytes =
+        class->gpu_memory_bytes / type->memory_slices * type->profiles[out->profile].size;
+    out->mode = GPU_MIG;
+    out->company = COMPANY_MIG;
+    return true;
+}
+
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out)
 {
     const int64_t memory = class->gpu_memory_bytes;
 
-    *out = (struct need){shape->gpu_mgpu, shape->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE};
+    *out = (struct need){shape->gpu_mgpu, shape->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE, 0};
     if (shape->gpus == 0)
         return true;
-    if (shape->gpus > class->gpu_count || shape->gpu_memory_bytes > memory)
+    if (shape->gpus > class->gpu_count ||
+        (shape->gpu_memory_bytes > memory && !shape_is_mig(shape)))
         return false;
+    if (shape_is_mig(shape))
+        return instance_on(shape, class, out);
     if (shape->gpu_mgpu < GPU_MGPU && part_on(shape, class, out))
         return true;
     out->mgpu = GPU_MGPU;
@@ -69,7 +95,7 @@ struct holding holding_on(const struct shape *shape, const struct node_class *cl
         .mcpu = class->cpu_mcpu,
         .memory_bytes = class->memory_bytes,
         .gpus = mask_first(class->gpu_count),
-        .need = {GPU_MGPU, class->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE},
+        .need = {GPU_MGPU, class->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE, 0},
     };
 }
 

@@ -26,7 +26,14 @@ struct node_class {
     uint32_t
         compute_factor;   /* how often the compute of a shared GPU is given out, in thousandths */
     uint32_t mps_clients; /* of one GPU, 1..MPS_CLIENTS_MAX */
+    uint32_t mig_type;    /* row of mig_types + 1 of GPUs that may be split, else 0 */
 };
+
+/* Of a class whose GPUs may be split. */
+static inline const struct mig_type *class_mig(const struct node_class *class)
+{
+    return &mig_types[class->mig_type - 1];
+}
 
 /* What a task needs of each GPU of a given class. */
 struct need {
@@ -34,6 +41,7 @@ struct need {
     int64_t memory_bytes; /* 0 where the class does not know its GPUs' memory */
     enum gpu_mode mode;
     uint32_t company; /* that may be beside it, see modes.h */
+    uint32_t profile; /* GPU_MIG: of class_mig(), the instance that it gets */
 };
 
 /* The request of a shape on one GPU of a class. A share of f without stated bytes budgets
@@ -41,10 +49,22 @@ struct need {
  * share take that part of the compute, rounded down but never to zero. Where compute is given out f
  * times, a part takes 1/f of what it asks for, rounded up; memory is given out once. A part is
  * under MPS where both the node and the task will have it, else in turns, else a whole device; that
- * also where it is too large beside its context. Returns false if no GPU of this class can ever
- * serve it.
- */
+ * also where it is too large beside its context. An instance of a split GPU takes the part of the
+ * compute that its slices are, rounded down and at most 999, as only a whole device is 1000, and of
+ * the memory that the class states as much as its slices. Returns false if no GPU of this class can
+ * ever serve it. */
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out);
+
+/* Could its instance start there, on a GPU with nothing else on it? Of needs that are not of an
+ * instance, start must be 0. */
+static inline bool need_starts(const struct node_class *class, const struct need *need,
+                               uint32_t mig_start)
+{
+    return need->mode == GPU_MIG
+               ? mig_start < MIG_SLICES_MAX &&
+                     (class_mig(class)->profiles[need->profile].starts >> mig_start & 1) != 0
+               : mig_start == 0;
+}
 
 /* What a task of this shape takes of a node of this class while it has these GPUs: an exclusive one
  * takes all there is. need: of need_on(). */

@@ -46,6 +46,14 @@ static int links_check(const struct core *core, const struct node_spec *spec, st
     return rc;
 }
 
+/* 0 where its GPUs are not to be split, or cannot be. */
+static uint32_t spec_mig_type(const struct node_spec *spec)
+{
+    if (!(spec->modes & MODE_BIT(GPU_MIG)) || spec->gpus == 0)
+        return 0;
+    return nodes_mig_type(spec->model, spec->gpu_memory_bytes);
+}
+
 static int modes_check(const struct node_spec *spec, struct err *err)
 {
     if (spec->modes > MODES_ALL)
@@ -57,6 +65,11 @@ static int modes_check(const struct node_spec *spec, struct err *err)
     if (spec->mps_clients > MPS_CLIENTS_MAX)
         return err_set(err, -EINVAL, "node '%s': mps_clients: must be 1 to %u, is %u", spec->name,
                        MPS_CLIENTS_MAX, spec->mps_clients);
+    if ((spec->modes & MODE_BIT(GPU_MIG)) && spec->gpus > 0 && spec_mig_type(spec) == 0)
+        return err_set(err, -EINVAL,
+                       "node '%s': modes: mig: GPUs of model '%s' with %lld bytes cannot be split, "
+                       "or their name does not say into what",
+                       spec->name, spec->model, (long long)spec->gpu_memory_bytes);
     return range(err, spec->name, "gpu_context_bytes", spec->gpu_context_bytes, MEMORY_BYTES_MAX);
 }
 
@@ -87,6 +100,7 @@ static void class_modes(const struct node_spec *spec, struct node_class *out)
     out->context_bytes = spec->gpu_context_bytes;
     out->compute_factor = spec->compute_factor != 0 ? spec->compute_factor : 1000;
     out->mps_clients = spec->mps_clients != 0 ? spec->mps_clients : MPS_CLIENTS;
+    out->mig_type = spec_mig_type(spec);
 }
 
 static uint32_t spec_class(struct core *core, const struct node_spec *spec)
@@ -126,10 +140,11 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
         possible = need_on(shape, &class, &need);
         (void)need_on(shape, old, &now);
         if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) || shape->gpus > spec->gpus ||
-            shape->gpu_memory_bytes > spec->gpu_memory_bytes)
+            (shape->gpu_memory_bytes > spec->gpu_memory_bytes && !shape_is_mig(shape)))
             return err_set(err, -EBUSY, "node '%s': job %llu uses a GPU that would be gone",
                            spec->name, (unsigned long long)core->jobs.rows[t->job].id);
-        if (!possible || (class.modes != old->modes && now.mode != need.mode))
+        if (!possible || (class.modes != old->modes && now.mode != need.mode) ||
+            (now.mode == GPU_MIG && class.mig_type != old->mig_type))
             return err_set(err, -EBUSY, "node '%s': modes: job %llu is on a GPU in another mode",
                            spec->name, (unsigned long long)core->jobs.rows[t->job].id);
     }
@@ -145,13 +160,15 @@ static void change_class(struct core *core, uint32_t node, uint32_t class_id)
     claims_drop_on(core, node); /* the jobs find other room, or the same */
     task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
-        ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        ledger_give(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask,
+                    core->jobs.tasks[task].mig_start);
         job_book_task(core, task, -1);
     }
     nodes_set_class(&core->nodes, node, class_id);
     task = core->nodes.rows[node].first_task;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
-        ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask);
+        ledger_take(core, node, core->jobs.tasks[task].shape, core->jobs.tasks[task].gpu_mask,
+                    core->jobs.tasks[task].mig_start);
         job_book_task(core, task, 1);
     }
     ledger_reported(core, node);

@@ -14,6 +14,7 @@ void nodes_init(struct nodes *n, bool sees_kinds)
 {
     memset(n, 0, sizeof *n);
     links_init(&n->links);
+    mig_rooms_init(&n->rooms);
     n->sees_kinds = sees_kinds;
     n->changes = 1;
 }
@@ -21,6 +22,8 @@ void nodes_init(struct nodes *n, bool sees_kinds)
 void nodes_done(struct nodes *n)
 {
     links_done(&n->links);
+    mig_rooms_done(&n->rooms);
+    mem_free(n->migs);
     mem_free(n->classes);
     mem_free(n->class_nodes);
     mem_free(n->rows);
@@ -33,6 +36,9 @@ void nodes_copy(struct nodes *dst, const struct nodes *src)
 {
     *dst = *src;
     links_copy(&dst->links, &src->links);
+    mig_rooms_copy(&dst->rooms, &src->rooms);
+    dst->migs = mem_copy(src->migs, src->mig_count, sizeof *src->migs);
+    dst->mig_cap = src->mig_count;
     dst->classes = mem_copy(src->classes, src->class_count, sizeof *src->classes);
     dst->class_nodes = mem_copy(src->class_nodes, src->class_count, sizeof *src->class_nodes);
     dst->rows = mem_copy(src->rows, src->cap, sizeof *src->rows);
@@ -50,7 +56,8 @@ static bool same_class(const struct node_class *a, const struct node_class *b)
            a->memory_bytes == b->memory_bytes && a->label_count == b->label_count &&
            memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0 &&
            a->modes == b->modes && a->context_bytes == b->context_bytes &&
-           a->compute_factor == b->compute_factor && a->mps_clients == b->mps_clients;
+           a->compute_factor == b->compute_factor && a->mps_clients == b->mps_clients &&
+           a->mig_type == b->mig_type;
 }
 
 uint32_t nodes_class(struct nodes *n, const struct node_class *class)
@@ -77,6 +84,7 @@ static uint32_t row_add(struct nodes *n)
         n->kinds = mem_resize(n->kinds, (size_t)cap * NODE_KINDS, (size_t)n->cap * NODE_KINDS,
                               sizeof *n->kinds);
     n->rows[n->count].state = n->rows[n->count].first_task = ROW_NONE;
+    n->rows[n->count].mig_first = ROW_NONE;
     return n->count++;
 }
 
@@ -112,6 +120,49 @@ static void books_clear(struct nodes *n, const struct node *row, uint32_t first)
         n->gpus[row->gpu_first + i] = (struct gpu_book){0};
 }
 
+/* Books of GPUs that may be split, if those of the class may. */
+static void migs_reserve(struct nodes *n, struct node *row)
+{
+    const struct node_class *class = &n->classes[row->class_id];
+    const uint32_t gpus = class->gpu_count;
+
+    row->mig_first = ROW_NONE;
+    if (class->mig_type == 0)
+        return;
+    if (gpus > row->mig_count) {
+        vec_reserve(n->migs, n->mig_cap, n->mig_count + gpus);
+        memset(&n->migs[n->mig_count], 0, gpus * sizeof *n->migs);
+        for (uint32_t i = 0; i < row->mig_count; i++)
+            n->migs[n->mig_count + i] = n->migs[row->mig_own + i];
+        row->mig_own = n->mig_count;
+        row->mig_count = gpus;
+        n->mig_count += gpus;
+    }
+    row->mig_first = row->mig_own;
+}
+
+/* GPUs from this one on have no instances. */
+static void migs_clear(struct nodes *n, const struct node *row, uint32_t first)
+{
+    for (uint32_t i = first; i < row->mig_count; i++)
+        n->migs[row->mig_own + i] = (struct mig_book){0};
+}
+
+void nodes_mig_changed(struct nodes *n, uint32_t node, uint32_t gpu)
+{
+    struct mig_book *book = nodes_mig(n, node, gpu);
+
+    book->room =
+        mig_room_of(&n->rooms, nodes_class_of(n, node)->mig_type - 1, &book->made, &book->held);
+}
+
+uint32_t nodes_mig_type(const char *model, int64_t gpu_memory_bytes)
+{
+    const struct mig_type *type = mig_type_find(model, gpu_memory_bytes);
+
+    return type == NULL ? 0 : (uint32_t)(type - mig_types) + 1;
+}
+
 uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id)
 {
     const uint32_t id = free_row(n);
@@ -126,11 +177,14 @@ uint32_t nodes_add(struct nodes *n, uint32_t name, uint32_t class_id)
         .state = ROW_NONE,
         .gpu_first = row->gpu_first,
         .gpu_room = row->gpu_room,
+        .mig_own = row->mig_own,
+        .mig_count = row->mig_count,
         .first_task = ROW_NONE,
         .set_child = ROW_NONE,
         .set_next = ROW_NONE,
         .set_prev = ROW_NONE,
     };
+    migs_reserve(n, row);
     n->in_use++;
     n->changes++;
     n->class_nodes[class_id]++;
@@ -146,6 +200,7 @@ void nodes_remove(struct nodes *n, uint32_t node)
     row->in_use = false;
     row->lost_mask = 0;
     books_clear(n, row, 0);
+    migs_clear(n, row, 0);
     n->in_use--;
     n->changes++;
     n->class_nodes[row->class_id]--;
@@ -154,6 +209,7 @@ void nodes_remove(struct nodes *n, uint32_t node)
 void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
 {
     struct node *row = &n->rows[node];
+    const bool same_gpus = n->classes[row->class_id].mig_type == n->classes[class_id].mig_type;
 
     n->changes++;
     n->class_nodes[row->class_id]--;
@@ -161,6 +217,8 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
     books_reserve(n, row, n->classes[class_id].gpu_count);
     row->class_id = class_id;
     books_clear(n, row, n->classes[class_id].gpu_count);
+    migs_clear(n, row, same_gpus ? n->classes[class_id].gpu_count : 0);
+    migs_reserve(n, row);
 }
 
 void nodes_count_kind(struct nodes *n, uint32_t node, uint32_t kind, int sign)
@@ -209,6 +267,17 @@ static bool is_closed(const struct sharers *s, const struct node_class *class)
                            (company_is_mps(sharers_company(s)) && s->count >= class->mps_clients));
 }
 
+/* Of a GPU that is split. It is for other instances; where a report from outside has put something
+ * else on it, for nobody. */
+static uint32_t split_free_mgpu(const struct gpu_book *book)
+{
+    const uint32_t left = (uint32_t)(GPU_MGPU - book->held_mgpu);
+
+    if (book->sharers.count > 0 && sharers_company(&book->sharers) != COMPANY_MIG)
+        return 0;
+    return left < GPU_MGPU ? left : GPU_MGPU - 1;
+}
+
 uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu)
 {
     const struct node *row = &n->rows[node];
@@ -217,13 +286,18 @@ uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu)
     if ((row->lost_mask >> gpu & 1) || book->held_mgpu >= GPU_MGPU ||
         is_closed(&book->sharers, &n->classes[row->class_id]))
         return 0;
+    if (row->mig_first != ROW_NONE && nodes_mig(n, node, gpu)->room != 0)
+        return split_free_mgpu(book);
     return (uint32_t)(GPU_MGPU - book->held_mgpu);
 }
 
 uint32_t nodes_gpu_company(const struct nodes *n, uint32_t node, uint32_t gpu)
 {
     const struct sharers *sharers = &n->gpus[n->rows[node].gpu_first + gpu].sharers;
+    const bool split = n->rows[node].mig_first != ROW_NONE && nodes_mig(n, node, gpu)->room != 0;
 
+    if (split && nodes_gpu_free_mgpu(n, node, gpu) > 0)
+        return MIG_ROOM_BIT | nodes_mig(n, node, gpu)->room;
     if (sharers->sum == 0 || nodes_gpu_free_mgpu(n, node, gpu) == 0)
         return COMPANY_TURNS;
     return sharers_company(sharers);
@@ -234,7 +308,7 @@ bool nodes_gpu_has(const struct nodes *n, uint32_t node, uint32_t gpu, const str
     const uint32_t mgpu = nodes_gpu_free_mgpu(n, node, gpu);
 
     return mgpu >= need->mgpu && nodes_gpu_free_bytes(n, node, gpu) >= need->memory_bytes &&
-           company_admits(mgpu, nodes_gpu_company(n, node, gpu), need);
+           company_admits(&n->rooms, mgpu, nodes_gpu_company(n, node, gpu), need);
 }
 
 int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu)
@@ -290,12 +364,17 @@ static void class_modes_walk(struct node_class *class, bool says, struct tape *t
     tape_i64_in(t, &class->context_bytes, 0, MEMORY_BYTES_MAX, "contexts of a class");
     tape_u32(t, &class->compute_factor);
     tape_u32(t, &class->mps_clients);
+    if (!tape_digests(t)) /* it follows from the model */
+        tape_max(t, &class->mig_type, mig_type_count, "MIG type of a class");
     if (tape_loads(t) && class->modes == 0)
         tape_fail(t, "modes of a class: no GPU can be had");
     if (tape_loads(t) &&
         (class->compute_factor < 1000 || class->compute_factor > COMPUTE_FACTOR_MAX ||
          class->mps_clients == 0 || class->mps_clients > MPS_CLIENTS_MAX))
         tape_fail(t, "modes of a class: how a GPU is shared is out of range");
+    if (tape_loads(t) &&
+        (class->mig_type > 0) != ((class->modes & MODE_BIT(GPU_MIG)) != 0 && class->gpu_count > 0))
+        tape_fail(t, "modes of a class: its GPUs are split, or not, as they should not be");
 }
 
 /* How many nodes are of a class follows from the nodes; a loaded number is held against it. */
@@ -337,6 +416,27 @@ static void health_walk(struct node *row, struct tape *t)
         tape_fail(t, "health of a node: says two things");
 }
 
+/* Which instances stand; what is held follows from the tasks. */
+static void made_walk(struct nodes *n, struct node *row, struct tape *t)
+{
+    const struct node_class *class = &n->classes[row->class_id];
+
+    if (tape_loads(t))
+        migs_reserve(n, row);
+    if (class->mig_type == 0 || row->mig_first == ROW_NONE)
+        return;
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
+        struct mig_gpu *made = &n->migs[row->mig_first + i].made;
+        uint32_t blocked = made->blocked;
+
+        tape_u64(t, &made->layout);
+        tape_max(t, &blocked, UINT16_MAX, "blocked slices of a GPU");
+        made->blocked = (uint16_t)blocked;
+        if (tape_loads(t) && !mig_gpu_valid(class_mig(class), made))
+            tape_fail(t, "instances of a GPU: cannot be so");
+    }
+}
+
 static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct tape *t)
 {
     tape_bool(t, &row->in_use);
@@ -363,6 +463,7 @@ static void node_walk(struct nodes *n, struct node *row, uint32_t names, struct 
         for (uint32_t k = 0; k < FAILED_STARTS - 1; k++)
             tape_i64_in(t, &gpu->failures_until_us[k], 0, TIME_US_MAX * 2, "failed starts");
     }
+    made_walk(n, row, t);
 }
 
 static void nodes_loaded(struct nodes *n, struct tape *t)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/links.h"
+#include "core/mig_room.h"
 #include "core/node.h"
 
 struct tape;
@@ -23,6 +24,13 @@ struct gpu_book {
     int64_t failures_until_us[FAILED_STARTS - 1]; /* till when its last failed starts count */
 };
 
+/* Beside its gpu_book, of a GPU that may be split. */
+struct mig_book {
+    struct mig_gpu made; /* the instances that stand, or are being made for tasks that hold them */
+    struct mig_held held;
+    uint32_t room; /* follows from these */
+};
+
 struct node {
     bool in_use;
     uint32_t name; /* name id */
@@ -31,6 +39,9 @@ struct node {
     uint32_t state;     /* row of the index, ROW_NONE while not placeable */
     uint32_t gpu_first; /* row of its first GPU book */
     uint32_t gpu_room;  /* GPU books that it owns, >= the class's gpu_count */
+    uint32_t mig_first; /* row of its first mig_book; ROW_NONE where its GPUs may not be split */
+    uint32_t mig_own;   /* row of those that it owns, and how many */
+    uint32_t mig_count;
     uint32_t first_task;
     uint64_t lost_mask;        /* GPUs that are not usable, */
     uint64_t quarantined_mask; /* and which of these because nothing started there */
@@ -64,6 +75,9 @@ struct nodes {
     bool sees_kinds;
     struct gpu_book *gpus;
     uint32_t gpu_count, gpu_cap;
+    struct mig_book *migs;
+    uint32_t mig_count, mig_cap;
+    struct mig_rooms rooms; /* of these; follow from them */
 };
 
 void nodes_init(struct nodes *n, bool sees_kinds);
@@ -99,14 +113,36 @@ int64_t nodes_free_mcpu(const struct nodes *n, uint32_t node);
 int64_t nodes_free_memory_bytes(const struct nodes *n, uint32_t node);
 uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu);
 int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu);
-/* Of those that share it while compute is left; else, and where nobody does, COMPANY_TURNS. */
+/* Of those that share it while compute is left; else, and where nobody does, COMPANY_TURNS. Of a
+ * GPU that is split, MIG_ROOM_BIT and its room. */
 uint32_t nodes_gpu_company(const struct nodes *n, uint32_t node, uint32_t gpu);
 
 /* Could one that needs this be put beside such sharers? There is compute and memory for it. */
-static inline bool company_admits(uint32_t free_mgpu, uint32_t company, const struct need *need)
+static inline bool company_admits(const struct mig_rooms *rooms, uint32_t free_mgpu,
+                                  uint32_t company, const struct need *need)
 {
-    return free_mgpu == GPU_MGPU || company == need->company;
+    return free_mgpu == GPU_MGPU || company == need->company ||
+           (need->mode == GPU_MIG && mig_room_has(rooms, company, need->profile));
 }
+
+/* ---- GPUs that may be split: those of nodes whose mig_first is not ROW_NONE ---- */
+
+static inline struct mig_book *nodes_mig(const struct nodes *n, uint32_t node, uint32_t gpu)
+{
+    return &n->migs[n->rows[node].mig_first + gpu];
+}
+
+static inline const struct mig_room *nodes_mig_room(const struct nodes *n, uint32_t node,
+                                                    uint32_t gpu)
+{
+    return &n->rooms.rows[nodes_mig(n, node, gpu)->room];
+}
+
+/* Said after a change of a mig_book. */
+void nodes_mig_changed(struct nodes *n, uint32_t node, uint32_t gpu);
+
+/* Row of mig_types + 1 of GPUs of this model and memory, 0 if they cannot be split. */
+uint32_t nodes_mig_type(const char *model, int64_t gpu_memory_bytes);
 
 /* Is there room on this GPU? */
 bool nodes_gpu_has(const struct nodes *n, uint32_t node, uint32_t gpu, const struct need *need);

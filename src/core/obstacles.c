@@ -89,7 +89,8 @@ static bool class_will_do(struct core *core, struct obstacles *o, const struct n
         return false;
     if (need_on(shape, class, &need))
         return true;
-    note(o, OBSTACLE_MODES, 0, 0, 0);
+    note(o, shape_is_mig(shape) && class->mig_type > 0 ? OBSTACLE_PROFILE : OBSTACLE_MODES, 0, 0,
+         0);
     return false;
 }
 
@@ -168,6 +169,12 @@ static void gpu_room(const struct core *core, uint32_t node, const struct shape 
         want(room, SHORT_GPU_BYTES, need->memory_bytes, largest_of(&bytes, shape->gpus));
 }
 
+static bool is_split(const struct core *core, uint32_t node, uint32_t gpu)
+{
+    return core->nodes.rows[node].mig_first != ROW_NONE &&
+           nodes_mig(&core->nodes, node, gpu)->room != 0;
+}
+
 /* GPUs that have the room, and on which nobody but the company is in the way. */
 static uint32_t refused_gpus(const struct core *core, uint32_t node, const struct need *need)
 {
@@ -178,7 +185,8 @@ static uint32_t refused_gpus(const struct core *core, uint32_t node, const struc
     for (uint32_t i = 0; i < class->gpu_count; i++) {
         const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
 
-        count += !(row->lost_mask >> i & 1) && gpu->sharers.count > 0 &&
+        count += !(row->lost_mask >> i & 1) &&
+                 (gpu->sharers.count > 0 || is_split(core, node, i)) &&
                  gpu->held_mgpu + (int32_t)need->mgpu <= GPU_MGPU &&
                  gpu->held_bytes + need->memory_bytes <= class->gpu_memory_bytes &&
                  !nodes_gpu_has(&core->nodes, node, i, need);
@@ -211,8 +219,10 @@ static void what_is_taken(struct core *core, uint32_t node, struct obstacles *o,
     want(&room, SHORT_CPU_MCPU, shape->cpu_mcpu, nodes_free_mcpu(&core->nodes, node));
     want(&room, SHORT_MEMORY_BYTES, shape->memory_bytes,
          nodes_free_memory_bytes(&core->nodes, node));
-    if (shape->gpus > 0 &&
-        (need->company == COMPANY_NONE || !is_refused(core, node, shape, need, &room)))
+    if (need->mode == GPU_MIG)
+        want(&room, SHORT_MIG, 1, 0);
+    else if (shape->gpus > 0 &&
+             (need->company == COMPANY_NONE || !is_refused(core, node, shape, need, &room)))
         gpu_room(core, node, shape, need, &room);
     for (uint32_t what = SHORT_COUNT; what-- > 0;)
         if (room.asked[what] > 0) {

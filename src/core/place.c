@@ -15,10 +15,13 @@ static void take(struct core *core, uint32_t shape_id, uint32_t node, uint32_t g
                  uint32_t slot)
 {
     const struct shape *shape = &core->shapes.shapes[shape_id];
+    uint32_t mig_start;
+    uint64_t gpu_mask;
     struct need need;
 
     fit_ever(core, shape_id, core->nodes.rows[node].class_id, &need);
-    trial_take(core, node, shape_id, fit_gpus(core, node, shape, &need, gpu_slot), slot);
+    gpu_mask = fit_gpus(core, node, shape, &need, gpu_slot, &mig_start);
+    trial_take(core, node, shape_id, gpu_mask, mig_start, slot);
 }
 
 static uint64_t fitting_nodes(struct core *core, uint32_t shape_id)
@@ -42,7 +45,8 @@ static uint32_t draw_slot(struct core *core, uint32_t state, const struct need *
     for (uint32_t i = 0; i < gpus; i++)
         if (core->index.gpu_mgpu[at + i] >= need->mgpu &&
             core->index.gpu_bytes[at + i] >= need->memory_bytes &&
-            company_admits(core->index.gpu_mgpu[at + i], core->index.gpu_company[at + i], need))
+            company_admits(&core->nodes.rooms, core->index.gpu_mgpu[at + i],
+                           core->index.gpu_company[at + i], need))
             slots[count++] = i;
     return count > 0 ? slots[core->placement->draw(core->placement_state, count)] : 0;
 }
@@ -120,6 +124,8 @@ static bool is_larger(const struct shape *a, const struct shape *b)
 
     if (a->gpus != b->gpus)
         return a->gpus > b->gpus;
+    if (shape_is_mig(a) && shape_is_mig(b) && a->mig.compute_slices != b->mig.compute_slices)
+        return a->mig.compute_slices > b->mig.compute_slices;
     if (a_mgpu != b_mgpu)
         return a_mgpu > b_mgpu;
     if (a->cpu_mcpu != b->cpu_mcpu)
@@ -363,6 +369,8 @@ static uint64_t tasks_on_empty(const struct shape *shape, const struct node_clas
         on_a_gpu = (uint64_t)(class->gpu_memory_bytes / need->memory_bytes);
     if (shape->gpus > 0 && need->mode == GPU_MPS && on_a_gpu > class->mps_clients)
         on_a_gpu = class->mps_clients;
+    if (shape->gpus > 0 && need->mode == GPU_MIG)
+        on_a_gpu = mig_gpu_fits(class_mig(class), &(struct mig_gpu){0}, need->profile);
     if (shape->gpus > 0 && on_a_gpu * class->gpu_count / shape->gpus < tasks)
         tasks = on_a_gpu * class->gpu_count / shape->gpus;
     if (shape->cpu_mcpu > 0 && (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu) < tasks)

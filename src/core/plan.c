@@ -141,7 +141,7 @@ bool plan_take(struct plan *p, uint32_t leaver)
         const struct task *task = job_task(p->core, row, i);
 
         if (!task->left && (l->task == ROW_NONE || l->task == i))
-            trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
+            trial_give(p->core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
     }
     plan_retake(p, leaver);
     return true;
@@ -179,7 +179,7 @@ static bool can_stay(struct core *core, const struct task *task, uint32_t index)
         if (!nodes_gpu_has(&core->nodes, task->node, gpu, &h.need))
             return false;
     }
-    trial_take(core, task->node, task->shape, task->gpu_mask, index);
+    trial_take(core, task->node, task->shape, task->gpu_mask, task->mig_start, index);
     return true;
 }
 

@@ -118,7 +118,7 @@ static bool could_help(struct plan *p)
             const struct task *task = job_task(p->core, row, i);
 
             if (!task->left && !task->leaving)
-                trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
+                trial_give(p->core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
         }
     }
     fits = place_gang(p->core, p->core->jobs.rows[p->job].gang, UINT32_MAX, &layout, &reason);

@@ -20,6 +20,8 @@ struct room {
     int64_t gpu_mgpu[NODE_GPUS_MAX];
     int64_t gpu_bytes[NODE_GPUS_MAX];
     struct sharers sharers[NODE_GPUS_MAX];
+    struct mig_held mig[NODE_GPUS_MAX]; /* where GPUs may be split */
+    const struct mig_book *migs;        /* their books, or NULL */
 };
 
 /* The tasks of the leavers, listed by node in the order of their jobs. */
@@ -94,6 +96,7 @@ static void room_of(const struct core *core, uint32_t node, struct room *room)
     room->mcpu = class->cpu_mcpu - row->held_mcpu;
     room->memory_bytes = class->memory_bytes - row->held_memory_bytes;
     room->gpus = class->gpu_count;
+    room->migs = row->mig_first != ROW_NONE ? nodes_mig(&core->nodes, node, 0) : NULL;
     for (uint32_t i = 0; i < room->gpus; i++) {
         const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
         const bool gone = row->lost_mask >> i & 1;
@@ -101,6 +104,8 @@ static void room_of(const struct core *core, uint32_t node, struct room *room)
         room->gpu_mgpu[i] = gone ? 0 : GPU_MGPU - gpu->held_mgpu;
         room->gpu_bytes[i] = gone ? 0 : class->gpu_memory_bytes - gpu->held_bytes;
         room->sharers[i] = gpu->sharers;
+        if (room->migs != NULL)
+            room->mig[i] = room->migs[i].held;
     }
 }
 
@@ -128,7 +133,17 @@ static void room_add(struct core *core, const struct task *task, struct room *ro
         room->gpu_bytes[gpu] += holding.need.memory_bytes;
         if (holding.need.company != COMPANY_NONE)
             sharers_add(&room->sharers[gpu], holding.need.company, -1);
+        if (need.mode == GPU_MIG)
+            mig_held_add(&room->mig[gpu], class_mig(nodes_class_of(&core->nodes, task->node)),
+                         need.profile, task->mig_start, -1);
     }
+}
+
+/* Instances that nobody holds stand as well, and only tasks like theirs can have the GPU. */
+static bool is_split(const struct room *room, uint32_t gpu)
+{
+    return room->migs != NULL && (room->migs[gpu].made.layout | room->migs[gpu].made.blocked |
+                                  room->mig[gpu].layout) != 0;
 }
 
 static bool room_is_empty(const struct node_class *class, const struct room *room)
@@ -136,7 +151,7 @@ static bool room_is_empty(const struct node_class *class, const struct room *roo
     uint32_t whole_free = 0;
 
     for (uint32_t i = 0; i < room->gpus; i++)
-        whole_free += room->gpu_mgpu[i] == GPU_MGPU;
+        whole_free += room->gpu_mgpu[i] == GPU_MGPU && !is_split(room, i);
     return state_is_empty(class, whole_free, room->mcpu, room->memory_bytes);
 }
 
@@ -145,6 +160,10 @@ static bool gpu_fits(const struct room *room, uint32_t gpu, const struct node_cl
 {
     struct sharers sharers = room->sharers[gpu];
 
+    if (need->mode == GPU_MIG ? !mig_could_have(class_mig(class), &room->migs[gpu].made,
+                                                &room->mig[gpu], need->profile)
+                              : is_split(room, gpu))
+        return false;
     if (room->gpu_mgpu[gpu] < need->mgpu || at_least_0(room->gpu_bytes[gpu]) < need->memory_bytes)
         return false;
     if (need->company != COMPANY_NONE)
@@ -296,7 +315,7 @@ static void give_tasks(const struct plan *p, uint32_t leaver)
         const struct task *task = job_task(p->core, row, i);
 
         if (!task->left && (l->task == ROW_NONE || l->task == i))
-            trial_give(p->core, task->node, task->shape, task->gpu_mask, i);
+            trial_give(p->core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
     }
 }
 
@@ -557,7 +576,8 @@ static void take_places(struct plan *p, const struct trial_item *places, uint32_
 {
     p->place_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        trial_take(p->core, places[i].node, places[i].shape, places[i].gpu_mask, places[i].slot);
+        trial_take(p->core, places[i].node, places[i].shape, places[i].gpu_mask,
+                   places[i].mig_start, places[i].slot);
         vec_push(p->places, p->place_count, p->place_cap, places[i]);
     }
 }

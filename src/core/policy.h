@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/tape.h"
-#include "core/node.h"
+#include "core/nodes.h"
 #include "core/shape.h"
 
 struct core; /* read with the calls of core/view.h */
@@ -40,6 +40,7 @@ struct state_view {
     const uint16_t *gpu_free_mgpu; /* [gpu_count] 0..1000, ascending */
     const int64_t *gpu_free_bytes; /* [gpu_count] same order; all 0 where memory is unknown */
     const uint32_t *gpu_company;   /* [gpu_count] same order: who may join, see modes.h */
+    const struct mig_rooms *rooms; /* that companies of split GPUs speak of */
     uint64_t kinds;                /* bit 0: shares run here, bit k: k-GPU tasks (k <= 63) */
 };
 
@@ -113,7 +114,7 @@ static inline bool view_gpu_has(const struct state_view *view, uint32_t gpu,
 {
     return view->gpu_free_mgpu[gpu] >= need->mgpu &&
            view->gpu_free_bytes[gpu] >= need->memory_bytes &&
-           (view->gpu_free_mgpu[gpu] == GPU_MGPU || view->gpu_company[gpu] == need->company);
+           company_admits(view->rooms, view->gpu_free_mgpu[gpu], view->gpu_company[gpu], need);
 }
 
 #define SLOT_FULLEST UINT32_MAX /* out_slot as it comes: the fitting GPU with the least left */

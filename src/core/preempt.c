@@ -62,7 +62,7 @@ static void give_leaving(struct core *core)
             const struct task *task = job_task(core, row, i);
 
             if (task->leaving && !task->left)
-                trial_give(core, task->node, task->shape, task->gpu_mask, i);
+                trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
         }
     }
 }

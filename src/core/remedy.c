@@ -18,6 +18,7 @@ struct resubmission {
     struct job_layout_spec *layouts;
     struct group_spec *groups;
     const char **terms;
+    char (*profiles)[MIG_ASK_BYTES]; /* of each group */
 };
 
 static const char **texts_of(const struct core *core, const uint32_t *names, uint32_t count,
@@ -26,6 +27,17 @@ static const char **texts_of(const struct core *core, const uint32_t *names, uin
     for (uint32_t i = 0; i < count; i++)
         room[i] = names_text(&core->names, names[i]);
     return room + count;
+}
+
+/* What it says of an instance of a split GPU. */
+static const char *profile_of(const struct shape *shape, char room[MIG_ASK_BYTES])
+{
+    if (!shape_is_mig(shape))
+        return "";
+    if (shape->mig.compute_slices == 0)
+        return "any";
+    mig_ask_text(&shape->mig, room);
+    return room;
 }
 
 static const char **group_of(const struct core *core, const struct group *group,
@@ -61,6 +73,7 @@ static void layouts_of(const struct core *core, const struct gang *gang, struct 
         groups += layouts[i].group_count;
     out->layouts = mem_alloc(gang->layout_count, sizeof *out->layouts);
     group = out->groups = mem_alloc(groups, sizeof *out->groups);
+    out->profiles = mem_alloc(groups, sizeof *out->profiles);
     terms = out->terms = mem_alloc((size_t)groups * 2 * SELECTOR_TERMS_MAX, sizeof *out->terms);
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         out->layouts[i] = (struct job_layout_spec){
@@ -69,8 +82,13 @@ static void layouts_of(const struct core *core, const struct gang *gang, struct 
             .slowdown_ppm = layouts[i].slowdown_ppm,
             .apart = layouts[i].apart,
         };
-        for (uint32_t g = 0; g < layouts[i].group_count; g++, group++)
-            terms = group_of(core, &core->shapes.groups[layouts[i].first_group + g], group, terms);
+        for (uint32_t g = 0; g < layouts[i].group_count; g++, group++) {
+            const struct group *asked = &core->shapes.groups[layouts[i].first_group + g];
+
+            terms = group_of(core, asked, group, terms);
+            group->mig =
+                profile_of(&core->shapes.shapes[asked->shape], out->profiles[group - out->groups]);
+        }
     }
 }
 
@@ -90,7 +108,8 @@ static uint32_t modes_of(const struct core *core, const struct gang *gang)
     for (uint32_t g = 0; g < layout->group_count; g++) {
         const struct group *group = &core->shapes.groups[layout->first_group + g];
 
-        if (shape_is_share(&core->shapes.shapes[group->shape]))
+        if (shape_is_share(&core->shapes.shapes[group->shape]) &&
+            !shape_is_mig(&core->shapes.shapes[group->shape]))
             return core->shapes.shapes[group->shape].modes;
     }
     return 0;
@@ -138,6 +157,7 @@ static void resubmission_done(struct resubmission *request)
     mem_free(request->layouts);
     mem_free(request->groups);
     mem_free(request->terms);
+    mem_free(request->profiles);
 }
 
 /* ---- a job that asks otherwise ---- */
@@ -160,6 +180,7 @@ static void ask_less(struct group_spec *group, enum shortage what, int64_t to)
     case SHORT_MEMORY_BYTES:
         group->memory_bytes = to;
         break;
+    case SHORT_MIG:
     case SHORT_SHARED: /* that is no matter of how much */
     case SHORT_COUNT:
         break;

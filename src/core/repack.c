@@ -52,7 +52,7 @@ static void empty_cluster(struct core *core, const struct entry *entries, uint32
             const struct task *task = job_task(core, row, i);
 
             if (!task->left)
-                trial_give(core, task->node, task->shape, task->gpu_mask, i);
+                trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
         }
     }
 }
@@ -98,7 +98,7 @@ static bool stays(const struct core *core, const struct entry *entry, const stru
         const struct task *task = job_task(core, row, log[i].slot);
 
         if (task->node != log[i].node || task->shape != log[i].shape ||
-            task->gpu_mask != log[i].gpu_mask)
+            task->gpu_mask != log[i].gpu_mask || task->mig_start != log[i].mig_start)
             return false; /* another layout may want other amounts of the same GPUs */
     }
     return true;
@@ -135,7 +135,8 @@ static void start_placed(struct core *core, const struct entry *entries, uint32_
         if (!was_placed(core, &entries[e]))
             continue;
         for (uint32_t i = entries[e].mark_first; i < entries[e].mark_end; i++)
-            trial_take(core, log[i].node, log[i].shape, log[i].gpu_mask, log[i].slot);
+            trial_take(core, log[i].node, log[i].shape, log[i].gpu_mask, log[i].mig_start,
+                       log[i].slot);
         job_start(core, entries[e].who.job, entries[e].layout, mark, out);
     }
 }

@@ -260,6 +260,7 @@ static void tell(const struct core *core, struct reservation *row, struct decisi
             .node = item->node,
             .node_name = names_text(&core->names, core->nodes.rows[item->node].name),
             .gpu_mask = item->gpu_mask,
+            .mig_start = item->mig_start,
         };
 
         vec_push(out->places, out->place_count, out->place_cap, place);
@@ -356,6 +357,8 @@ static void place_walk(struct core *core, struct trial_item *place, struct tape 
     tape_row(t, &place->node, core->nodes.count, "node of a reservation");
     tape_row(t, &place->shape, core->shapes.shape_count, "shape of a reservation");
     tape_u64(t, &place->gpu_mask);
+    if (!tape_digests(t) || place->mig_start != 0)
+        tape_max(t, &place->mig_start, MIG_SLICES_MAX - 1, "start of a reserved instance");
     tape_max(t, &place->slot, JOB_TASKS_MAX - 1, "task of a reservation");
 }
 
@@ -376,7 +379,8 @@ static bool place_is_right(const struct core *core, const struct trial_item *pla
 
     return core->nodes.rows[place->node].in_use && need_on(shape, class, &need) &&
            (uint32_t)__builtin_popcountll(place->gpu_mask) == shape->gpus &&
-           (class->gpu_count == 64 || place->gpu_mask >> class->gpu_count == 0);
+           (class->gpu_count == 64 || place->gpu_mask >> class->gpu_count == 0) &&
+           need_starts(class, &need, place->mig_start);
 }
 
 /* They are of tasks that it may start with, each once, on nodes that could hold them. */

@@ -177,7 +177,7 @@ static bool place_as_reserved(struct core *core, uint32_t job, struct window win
         return false;
     for (uint32_t i = 0; i < row->place_count; i++)
         trial_take(core, row->places[i].node, row->places[i].shape, row->places[i].gpu_mask,
-                   row->places[i].slot);
+                   row->places[i].mig_start, row->places[i].slot);
     if (place_within_bounds(core, job, mark, row->place_count, HELD_NOW, &refusal))
         return true;
     trial_undo(core, mark);

@@ -15,7 +15,8 @@
  *  8. What is due at a time is known at that time.
  *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c.
  * 10. A reservation is of a job that waits, on nodes that are there.
- * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has. */
+ * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has.
+ * 12. No two instances of a split GPU have one slice, and each starts where it may. */
 #include <errno.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ struct sums {
     int64_t mcpu, memory_bytes;
     int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
     struct sharers sharers[NODE_GPUS_MAX];
+    struct mig_held mig[NODE_GPUS_MAX];
 };
 
 /* claims: those of waiting jobs too. */
@@ -57,6 +59,10 @@ static void sum_tasks(const struct core *core, uint32_t node, bool claims, struc
             if (holding.need.company != COMPANY_NONE)
                 sharers_add(&sums->sharers[__builtin_ctzll(left)], holding.need.company, 1);
         }
+        if (need.mode == GPU_MIG)
+            mig_held_add(&sums->mig[__builtin_ctzll(task->gpu_mask)],
+                         class_mig(nodes_class_of(&core->nodes, node)), need.profile,
+                         task->mig_start, 1);
     }
 }
 
@@ -80,6 +86,11 @@ static int check_books(const struct core *core, uint32_t node, struct err *err)
             return err_set(err, -EINVAL,
                            "rule 1: node '%s': GPU %u: is shared by others than its tasks", name,
                            i);
+        if (row->mig_first != ROW_NONE &&
+            memcmp(&sums.mig[i], &nodes_mig(&core->nodes, node, i)->held, sizeof sums.mig[i]) != 0)
+            return err_set(err, -EINVAL,
+                           "rule 1: node '%s': GPU %u: instances held are not those of its tasks",
+                           name, i);
     }
     return 0;
 }
@@ -162,6 +173,37 @@ static int check_links(const struct core *core, uint32_t node, struct err *err)
                    names_text(&core->names, core->nodes.rows[node].name), class->gpu_count);
 }
 
+/* No two instances are on each other, and none where the profile may not start. */
+static int check_instances(const struct core *core, uint32_t node, struct err *err)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+    struct sums sums;
+
+    if ((row->mig_first != ROW_NONE) != (class->mig_type > 0))
+        return err_set(err, -EINVAL, "rule 12: node '%s': has books of instances, or has none",
+                       names_text(&core->names, row->name));
+    if (row->mig_first == ROW_NONE)
+        return 0;
+    sum_tasks(core, node, false, &sums);
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
+        const struct mig_book *book = nodes_mig(&core->nodes, node, i);
+        struct mig_gpu all = book->made;
+
+        all.layout |= sums.mig[i].layout;
+        if (!mig_gpu_valid(class_mig(class), &book->made) ||
+            (!row->deficit && (mig_held_clashes(&sums.mig[i], &sums.mig[i]) ||
+                               !mig_gpu_valid(class_mig(class), &all))))
+            return err_set(err, -EINVAL, "rule 12: node '%s': GPU %u: instances cannot be so",
+                           names_text(&core->names, row->name), i);
+        if (!mig_room_is(&core->nodes.rooms, book->room, class->mig_type - 1, &book->made,
+                         &book->held))
+            return err_set(err, -EINVAL, "rule 6: node '%s': GPU %u: its room is another",
+                           names_text(&core->names, row->name), i);
+    }
+    return 0;
+}
+
 int core_check_node(const struct core *core, uint32_t node, struct err *err)
 {
     int rc;
@@ -172,6 +214,7 @@ int core_check_node(const struct core *core, uint32_t node, struct err *err)
     rc = rc < 0 ? rc : check_owners(core, node, err);
     rc = rc < 0 ? rc : check_out(core, node, err);
     rc = rc < 0 ? rc : check_links(core, node, err);
+    rc = rc < 0 ? rc : check_instances(core, node, err);
     return rc < 0 || core->nodes.rows[node].state == ROW_NONE ? rc : check_state(core, node, err);
 }
 

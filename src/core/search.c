@@ -2,6 +2,7 @@
 /* search.c - room for a gang of different tasks, by trying. */
 #include "core/search.h"
 
+#include "base/bits.h"
 #include "core/fit.h"
 #include "core/impl.h"
 
@@ -22,12 +23,12 @@ static bool place_next(struct search *s, uint32_t group, uint32_t task)
 }
 
 static bool try_place(struct search *s, uint32_t group, uint32_t task, uint32_t node,
-                      uint64_t gpu_mask)
+                      uint64_t gpu_mask, uint32_t mig_start)
 {
     const uint32_t mark = trial_mark(&s->core->trial);
 
     s->tries_left--;
-    trial_take(s->core, node, s->shapes[group], gpu_mask, s->first_task[group] + task);
+    trial_take(s->core, node, s->shapes[group], gpu_mask, mig_start, s->first_task[group] + task);
     if (place_next(s, group, task))
         return true;
     trial_undo(s->core, mark);
@@ -62,11 +63,34 @@ static bool try_spread(struct search *s, uint32_t group, uint32_t task, uint32_t
     uint32_t gpu = taken != 0 ? 64 - (uint32_t)__builtin_clzll(taken) : 0;
 
     if ((uint32_t)__builtin_popcountll(taken) == wanted)
-        return try_place(s, group, task, node, fit_rewired(s->core, node, need, taken));
+        return try_place(s, group, task, node, fit_rewired(s->core, node, need, taken), 0);
     for (; gpu < gpus && s->tries_left > 0; gpu++)
         if (gpu_fits(s, node, gpu, need) && !has_twin_below(s, node, gpu, taken) &&
             try_spread(s, group, task, node, need, taken | 1ull << gpu))
             return true;
+    return false;
+}
+
+/* An instance may be any idle one, or be made at any start, of GPUs that differ. */
+static bool try_instances(struct search *s, uint32_t group, uint32_t task, uint32_t node,
+                          const struct need *need)
+{
+    const struct nodes *n = &s->core->nodes;
+
+    for (uint32_t gpu = 0; gpu < nodes_class_of(n, node)->gpu_count; gpu++) {
+        const struct mig_room *room;
+        uint64_t starts;
+
+        if (!gpu_fits(s, node, gpu, need) || has_twin_below(s, node, gpu, 0))
+            continue;
+        room = nodes_mig_room(n, node, gpu);
+        starts = room->starts[need->profile] | room->idle[need->profile];
+        if (nodes_mig(n, node, gpu)->room == 0)
+            starts = class_mig(nodes_class_of(n, node))->profiles[need->profile].starts;
+        for (; starts != 0 && s->tries_left > 0; starts = mask_drop_lowest(starts))
+            if (try_place(s, group, task, node, mask_bit(gpu), mask_lowest(starts)))
+                return true;
+    }
     return false;
 }
 
@@ -77,11 +101,15 @@ static bool try_node(struct search *s, uint32_t group, uint32_t task, uint32_t n
     const struct shape *shape = &core->shapes.shapes[s->shapes[group]];
     const uint32_t class_id = core->nodes.rows[node].class_id;
     uint64_t tried = 0;
+    uint32_t start;
     struct need need;
 
     fit_ever(core, s->shapes[group], class_id, &need);
     if (shape->gpus == 0 || need.mgpu == GPU_MGPU)
-        return try_place(s, group, task, node, fit_gpus(core, node, shape, &need, SLOT_FULLEST));
+        return try_place(s, group, task, node,
+                         fit_gpus(core, node, shape, &need, SLOT_FULLEST, &start), 0);
+    if (need.mode == GPU_MIG)
+        return try_instances(s, group, task, node, &need);
     if (shape->gpus > 1)
         return try_spread(s, group, task, node, &need, 0);
     for (uint32_t slot = 0; slot < core->nodes.classes[class_id].gpu_count; slot++) {
@@ -89,13 +117,14 @@ static bool try_node(struct search *s, uint32_t group, uint32_t task, uint32_t n
         uint64_t mask;
 
         if (core->index.gpu_mgpu[at] < need.mgpu || core->index.gpu_bytes[at] < need.memory_bytes ||
-            !company_admits(core->index.gpu_mgpu[at], core->index.gpu_company[at], &need))
+            !company_admits(&core->nodes.rooms, core->index.gpu_mgpu[at],
+                            core->index.gpu_company[at], &need))
             continue;
-        mask = fit_gpus(core, node, shape, &need, slot);
+        mask = fit_gpus(core, node, shape, &need, slot, &start);
         if (tried & mask)
             continue;
         tried |= mask;
-        if (s->tries_left > 0 && try_place(s, group, task, node, mask))
+        if (s->tries_left > 0 && try_place(s, group, task, node, mask, 0))
             return true;
     }
     return false;

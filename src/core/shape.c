@@ -70,6 +70,9 @@ static void digest_shape(struct digest *d, const struct shape *s)
     digest_u32(d, s->modes);
     digest_u32(d, s->trust);
     digest_u32(d, s->latency);
+    digest_u32(d, s->mig.gigabytes);
+    digest_u32(d, s->mig.compute_slices);
+    digest_u32(d, s->mig.attributes);
 }
 
 static bool same_selector(const struct selector *a, const struct selector *b)
@@ -84,7 +87,9 @@ static bool same_shape(const struct shape *a, const struct shape *b)
     return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes && a->gpus == b->gpus &&
            a->gpu_mgpu == b->gpu_mgpu && a->gpu_memory_bytes == b->gpu_memory_bytes &&
            a->selector == b->selector && a->exclusive == b->exclusive && a->modes == b->modes &&
-           a->trust == b->trust && a->latency == b->latency;
+           a->trust == b->trust && a->latency == b->latency &&
+           a->mig.gigabytes == b->mig.gigabytes && a->mig.compute_slices == b->mig.compute_slices &&
+           a->mig.attributes == b->mig.attributes;
 }
 
 static uint64_t key_start(struct digest *d, enum kind kind)
@@ -183,6 +188,7 @@ static void gang_sum(const struct shapes *s, struct gang *gang)
 
         gang->tasks += group->tasks;
         gang->gpus += group->tasks * shape->gpus;
+        gang->mig = gang->mig || shape_is_mig(shape);
         gang->mgpu += (int64_t)group->tasks * shape->gpus * shape->gpu_mgpu;
     }
 }
@@ -355,17 +361,38 @@ void shape_walk(struct shape *shape, uint32_t selectors, struct tape *t)
         return;
     if (shape_check(shape, &err) < 0)
         tape_fail(t, "shape: %s", err.text);
-    else if (shape->gpus > 0 && shape->gpu_mgpu == 0 && shape->gpu_memory_bytes == 0)
-        tape_fail(t, "shape: asks for nothing of its GPUs");
 }
 
 /* Where no shape says anything of modes, digests are as if there was nothing to say. */
 static bool says_modes(const struct shapes *s)
 {
     for (uint32_t i = 0; i < s->shape_count; i++)
-        if (s->shapes[i].modes != 0 || s->shapes[i].trust != 0 || s->shapes[i].latency)
+        if (s->shapes[i].modes != 0 || s->shapes[i].mig.gigabytes != 0 || s->shapes[i].trust != 0 ||
+            s->shapes[i].latency)
             return true;
     return false;
+}
+
+/* Where no shape asks for an instance, digests are as if there was nothing to ask. */
+static void mig_ask_walk(struct shape *shape, struct tape *t)
+{
+    struct mig_ask *ask = &shape->mig;
+    uint32_t compute = ask->compute_slices, attributes = ask->attributes;
+
+    if (tape_digests(t) && !shape_is_mig(shape) && ask->gigabytes == 0)
+        return;
+    tape_max(t, &ask->gigabytes, MIG_GIGABYTES_MAX, "size of an instance");
+    tape_max(t, &compute, MIG_SLICES_MAX, "slices of an instance");
+    tape_max(t, &attributes, MIG_GFX, "attributes of an instance");
+    ask->compute_slices = (uint8_t)compute;
+    ask->attributes = (uint8_t)attributes;
+    if (!tape_loads(t) || t->failed)
+        return;
+    if ((attributes & (attributes - 1)) != 0 || (compute > 0) != (ask->gigabytes > 0) ||
+        (compute == 0 && attributes != 0) || (compute > 0 && !shape_is_mig(shape)) ||
+        (shape_is_mig(shape) && (shape->gpus != 1 || shape->gpu_mgpu != 0 || shape->latency ||
+                                 (compute > 0) == (shape->gpu_memory_bytes > 0))))
+        tape_fail(t, "shape: asks for an instance that cannot be");
 }
 
 static void sharing_walk(struct shape *shape, uint32_t names, struct tape *t)
@@ -373,6 +400,10 @@ static void sharing_walk(struct shape *shape, uint32_t names, struct tape *t)
     tape_max(t, &shape->modes, MODES_ALL, "modes of a shape");
     tape_row(t, &shape->trust, names <= TRUST_MAX ? names : TRUST_MAX + 1, "user of a shape");
     tape_bool(t, &shape->latency);
+    mig_ask_walk(shape, t);
+    if (tape_loads(t) && !t->failed && shape->gpus > 0 && shape->gpu_mgpu == 0 &&
+        shape->gpu_memory_bytes == 0 && shape->mig.compute_slices == 0)
+        tape_fail(t, "shape: asks for nothing of its GPUs");
     if (tape_loads(t) && !t->failed &&
         ((shape->trust != 0 && !(shape->modes & MODE_BIT(GPU_MPS))) ||
          ((shape->modes != 0 || shape->latency) && !shape_is_share(shape))))
@@ -470,9 +501,10 @@ static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct ta
     gang_sum(s, &sum);
     if (sum.tasks != gang->tasks || sum.gpus != gang->gpus || sum.mgpu != gang->mgpu)
         tape_fail(t, "gang: is not the sum of its groups");
+    gang->mig = sum.mig;
     gang_asks(s, gang);
     for (int r = 0; r < RES_COUNT; r++)
-        if (gang->asks.of[r] >= AMOUNT_SUM_MAX >> 24)
+        if (gang->asks.of[r] >= AMOUNT_SUM_MAX)
             tape_fail(t, "gang: asks for more than can be counted");
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         const struct layout *layout = &s->layouts[first + i];

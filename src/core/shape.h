@@ -13,6 +13,7 @@
 #include "base/tape.h"
 #include "core/amounts.h"
 #include "core/limits.h"
+#include "core/mig.h"
 #include "core/modes.h"
 
 struct err;
@@ -33,6 +34,7 @@ struct shape {
                                * ones, and of whole GPUs */
     uint32_t trust;           /* name id of the user whose tasks may be beside it under MPS; 0 */
     bool latency;             /* a part of a GPU, that must answer at once */
+    struct mig_ask mig;       /* the instance of a split GPU that it wants; all zero: see below */
 };
 
 /* Which nodes a task may use: any of the models (none named = all) and all of the labels. */
@@ -59,6 +61,7 @@ struct gang {
     uint32_t tasks;                      /* of the first layout */
     uint32_t gpus;                       /* GPUs that the first layout touches */
     int64_t mgpu;                        /* GPU compute of the first layout, 1000 = one GPU */
+    bool mig;                            /* the first layout wants instances of split GPUs */
     struct amounts asks; /* what it takes at least, in any layout on any node: what a share or bytes
                           * alone mean is known on a node only, and counts as next to nothing */
 };
@@ -110,6 +113,13 @@ static inline uint32_t shape_modes(const struct shape *shape)
 
 /* 0, or -EINVAL with the field that is out of range. */
 int shape_check(const struct shape *shape, struct err *err);
+
+/* Is this a request for an instance of a split GPU? By its profile, or where shape->mig is zero by
+ * gpu_memory_bytes: the smallest that serves. It has one GPU, and no modes but mig. */
+static inline bool shape_is_mig(const struct shape *shape)
+{
+    return shape->modes == MODE_BIT(GPU_MIG);
+}
 
 /* Is this a request for part of a GPU? */
 static inline bool shape_is_share(const struct shape *shape)

@@ -121,7 +121,9 @@ static bool account(struct core *core, const struct task *task)
     struct need need;
 
     if (!need_on(shape, class, &need) || mask_popcount(task->gpu_mask) != shape->gpus ||
-        (task->gpu_mask & ~mask_first(class->gpu_count)) != 0)
+        (task->gpu_mask & ~mask_first(class->gpu_count)) != 0 ||
+        !need_starts(class, &need, task->mig_start) ||
+        (task->mig_makes && (need.mode != GPU_MIG || task->started || task->claimed)))
         return false;
     h = holding_on(shape, class, &need, task->gpu_mask);
     if (node->held_mcpu < h.mcpu || node->held_memory_bytes < h.memory_bytes)
@@ -276,7 +278,7 @@ static void restore_task(struct core *core, uint32_t task)
 {
     const struct task *row = &core->jobs.tasks[task];
 
-    ledger_take(core, row->node, row->shape, row->gpu_mask);
+    ledger_take(core, row->node, row->shape, row->gpu_mask, row->mig_start);
     job_book_task(core, task, 1);
 }
 
@@ -287,6 +289,9 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
     uint32_t task = row->first_task;
 
     check_emptied(core, node, t);
+    for (uint32_t i = 0;
+         row->mig_first != ROW_NONE && i < nodes_class_of(&core->nodes, node)->gpu_count; i++)
+        nodes_mig_changed(&core->nodes, node, i);
     if (map_find(&core->node_by_name, row->name, NULL))
         tape_fail(t, "node row %u: its name is there twice", node);
     map_put(&core->node_by_name, row->name, node);
@@ -296,16 +301,43 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         restore_task(core, task);
 }
 
-/* The books of queues and classes follow from the jobs. */
-static void count_job(struct core *core, const struct job *job)
+static void note_waiting(struct core *core, const struct job *job)
 {
+    queues_book(&core->queues, &job->at, BOOK_ASKED, &core->shapes.gangs[job->gang].asks, 1,
+                core->now_us);
+    mig_note_waiting(core, job->gang, 1);
+}
+
+/* The books of queues and classes follow from the jobs. */
+static void count_job(struct core *core, const struct job *job, struct tape *t)
+{
+    const struct amounts *asks = &core->shapes.gangs[job->gang].asks;
+
+    for (int r = 0; r < RES_COUNT; r++)
+        if (asks->of[r] >= AMOUNT_SUM_MAX - core->asks.of[r]) {
+            tape_fail(t, "job %llu: with it, jobs ask for more than can be counted",
+                      (unsigned long long)job->id);
+            return;
+        }
     queues_count_job(&core->queues, &job->at, 1);
     amounts_add(&core->asks, &core->shapes.gangs[job->gang].asks, 1);
     if (job->state != JOB_PENDING)
         core->classes.rows[job->class_id].active++;
     else if (job->queued)
-        queues_book(&core->queues, &job->at, BOOK_ASKED, &core->shapes.gangs[job->gang].asks, 1,
-                    core->now_us);
+        note_waiting(core, job);
+}
+
+/* What GPUs of a class may be split into follows from their name. */
+static void check_mig_types(const struct core *core, struct tape *t)
+{
+    for (uint32_t i = 0; i < core->nodes.class_count; i++) {
+        const struct node_class *class = &core->nodes.classes[i];
+
+        if (class->mig_type > 0 &&
+            class->mig_type !=
+                nodes_mig_type(names_text(&core->names, class->model), class->gpu_memory_bytes))
+            tape_fail(t, "class %u: is of another MIG type than its model", i);
+    }
 }
 
 static void rebuild(struct core *core, struct tape *t)
@@ -315,6 +347,9 @@ static void rebuild(struct core *core, struct tape *t)
 
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;
+    for (uint32_t i = 0; i < core->shapes.shape_count; i++)
+        mig_note_shape(core, i);
+    check_mig_types(core, t);
     core->queues.books = core->queues.configured > 1 || core->queues.rows[QUEUE_ROOT].by_user;
     for (uint32_t i = 0; i < core->classes.count; i++)
         core->queues.books = core->queues.books || core->classes.rows[i].bounded;
@@ -323,7 +358,7 @@ static void rebuild(struct core *core, struct tape *t)
             check_job(core, &core->jobs.rows[job], t);
             if (t->failed)
                 return;
-            count_job(core, &core->jobs.rows[job]);
+            count_job(core, &core->jobs.rows[job], t);
             due_job(core, job);
             elastic_update(core, job);
         }

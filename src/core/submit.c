@@ -17,6 +17,33 @@ __extension__ typedef __int128 wide;
 
 /* ---- checking what was asked ---- */
 
+static bool asks_instance(const struct group_spec *group)
+{
+    return group->mig != NULL && group->mig[0] != '\0';
+}
+
+/* By memory, whatever the profile. */
+static bool asks_any(const struct group_spec *group)
+{
+    return asks_instance(group) && strcmp(group->mig, "any") == 0;
+}
+
+static int instance_check(const struct group_spec *group, struct err *err)
+{
+    struct mig_ask ask;
+
+    if (!asks_instance(group))
+        return 0;
+    if (group->gpus != 1 || group->gpu_mgpu != 0)
+        return err_set(err, -EINVAL, "mig: goes with 1 GPU and no share, a task has one instance");
+    if (asks_any(group) != (group->gpu_memory_bytes > 0))
+        return err_set(err, -EINVAL,
+                       "mig: any goes with gpu_memory_bytes, and a profile without them");
+    if (!asks_any(group) && mig_ask_parse(group->mig, &ask, err) < 0)
+        return err_prefix(err, -EINVAL, "mig: ");
+    return 0;
+}
+
 int group_check(const struct group_spec *group, struct err *err)
 {
     const struct shape shape = {
@@ -31,6 +58,8 @@ int group_check(const struct group_spec *group, struct err *err)
         return err_set(err, -EINVAL, "tasks: must be 1 to %d, is %u", JOB_TASKS_MAX, group->tasks);
     if (group->model_count > SELECTOR_TERMS_MAX || group->label_count > SELECTOR_TERMS_MAX)
         return err_set(err, -EINVAL, "models, labels: at most %d each", SELECTOR_TERMS_MAX);
+    if (instance_check(group, err) < 0)
+        return -EINVAL;
     return shape_check(&shape, err);
 }
 
@@ -61,7 +90,8 @@ static int exclusive_check(const struct job_spec *spec, struct err *err)
         for (uint32_t g = 0; g < spec->layouts[i].group_count; g++) {
             const struct group_spec *group = &spec->layouts[i].groups[g];
 
-            if (group->gpu_memory_bytes > 0 || (group->gpu_mgpu > 0 && group->gpu_mgpu < GPU_MGPU))
+            if (asks_instance(group) || group->gpu_memory_bytes > 0 ||
+                (group->gpu_mgpu > 0 && group->gpu_mgpu < GPU_MGPU))
                 return err_set(err, -EINVAL,
                                "job %llu: exclusive: goes with whole GPUs, not with a part of one",
                                (unsigned long long)spec->id);
@@ -98,8 +128,9 @@ static bool asks_for_whole(const struct job_spec *spec)
         for (uint32_t g = 0; g < spec->layouts[i].group_count; g++) {
             const struct group_spec *group = &spec->layouts[i].groups[g];
 
-            if (group->gpus > 0 && (group->gpu_mgpu == GPU_MGPU ||
-                                    (group->gpu_mgpu == 0 && group->gpu_memory_bytes == 0)))
+            if (group->gpus > 0 && !asks_instance(group) &&
+                (group->gpu_mgpu == GPU_MGPU ||
+                 (group->gpu_mgpu == 0 && group->gpu_memory_bytes == 0)))
                 return true;
         }
     return false;
@@ -112,6 +143,8 @@ static int modes_check(const struct job_spec *spec, struct err *err)
 
     if (spec->modes > MODES_ALL)
         return err_set(err, -EINVAL, "job %llu: modes: there are no such modes", id);
+    if (spec->modes & MODE_BIT(GPU_MIG))
+        return err_set(err, -EINVAL, "job %llu: modes: an instance is asked for by mig", id);
     if (spec_modes(spec) == 0)
         return err_set(err, -EINVAL, "job %llu: isolation: strict goes with another mode than mps",
                        id);
@@ -151,6 +184,11 @@ static int elastic_check(const struct core *core, const struct job_spec *spec, s
     if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
         return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
                        spec->service ? "service" : "min-tasks");
+    for (uint32_t i = 0; core->repack != REPACK_NEVER && i < spec->layout_count; i++)
+        for (uint32_t g = 0; g < spec->layouts[i].group_count; g++)
+            if (asks_instance(&spec->layouts[i].groups[g]))
+                return err_set(err, -EINVAL,
+                               "job %llu: mig: not where jobs are packed anew (repack)", id);
     if (spec->tasks_min == 0)
         return 0;
     if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
@@ -375,6 +413,14 @@ static void share(struct core *core, const struct task_terms *terms, struct shap
         shape->trust = terms->user;
 }
 
+/* It was checked before. */
+static void instance(const struct group_spec *group, struct shape *shape)
+{
+    shape->modes = MODE_BIT(GPU_MIG);
+    if (!asks_any(group))
+        (void)mig_ask_parse(group->mig, &shape->mig, NULL);
+}
+
 uint32_t group_shape(struct core *core, const struct group_spec *group,
                      const struct task_terms *terms)
 {
@@ -390,10 +436,15 @@ uint32_t group_shape(struct core *core, const struct group_spec *group,
 
     if (group->model_count > 0 || group->label_count > 0)
         shape.selector = group_selector(core, group);
-    if (shape.gpus > 0 && shape.gpu_mgpu == 0 && shape.gpu_memory_bytes == 0)
+    if (asks_instance(group))
+        instance(group, &shape);
+    else if (shape.gpus > 0 && shape.gpu_mgpu == 0 && shape.gpu_memory_bytes == 0)
         shape.gpu_mgpu = GPU_MGPU; /* who states neither gets whole devices */
-    share(core, terms, &shape);
+    if (!asks_instance(group))
+        share(core, terms, &shape);
     const uint32_t id = shapes_shape(&core->shapes, &shape);
+
+    mig_note_shape(core, id);
 
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
     core->shortlist_count = core->shapes.shape_count;

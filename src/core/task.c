@@ -62,25 +62,31 @@ static int taken_check(struct core *core, const struct event *event, const struc
                        shape->gpus, __builtin_popcountll(event->task.gpu_mask));
     if (!need_on(shape, nodes_class_of(&core->nodes, *out_node), &need))
         return err_set(err, -EINVAL, "node '%s': could never hold this task", event->task.node);
+    if (!need_starts(nodes_class_of(&core->nodes, *out_node), &need, event->task.mig_start))
+        return err_set(err, -EINVAL, "task %u: has no instance that starts at %u", event->task.task,
+                       event->task.mig_start);
     return 0;
 }
 
 /* The books follow what was really taken. */
 static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t node,
-                      uint64_t gpu_mask)
+                      uint64_t gpu_mask, uint32_t mig_start)
 {
     struct task *task = job_task(core, &core->jobs.rows[job], index);
 
-    if (task->node == node && task->gpu_mask == gpu_mask)
+    if (task->node == node && task->gpu_mask == gpu_mask && task->mig_start == mig_start)
         return;
-    ledger_give(core, task->node, task->shape, task->gpu_mask);
+    mig_not_made(core, core->jobs.rows[job].task_first + index);
+    ledger_give(core, task->node, task->shape, task->gpu_mask, task->mig_start);
     core->index.gains++;
     ledger_reported(core, task->node);
     job_unlink_task(core, core->jobs.rows[job].task_first + index);
     task->node = node;
     task->gpu_mask = gpu_mask;
+    task->mig_start = mig_start;
     job_link_task(core, core->jobs.rows[job].task_first + index);
-    ledger_take(core, node, task->shape, gpu_mask);
+    ledger_take(core, node, task->shape, gpu_mask, mig_start);
+    mig_is_made(core, core->jobs.rows[job].task_first + index);
     ledger_reported(core, node);
 }
 
@@ -102,7 +108,7 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
         rc = taken_check(core, event, task, &node, err);
         if (rc < 0)
             return err_prefix(err, rc, "job %llu: ", (unsigned long long)row->id);
-        move_task(core, job, event->task.task, node, event->task.gpu_mask);
+        move_task(core, job, event->task.task, node, event->task.gpu_mask, event->task.mig_start);
     }
     job_task_started(core, job, event->task.task);
     return 0;

@@ -32,7 +32,7 @@ static void sharers_most(struct sharers *most, const struct sharers *other)
         sharers_join(most, other, 1);
 }
 
-static void hold_most(struct hold *most, const struct hold *other, uint32_t gpus)
+static void hold_most(struct hold *most, const struct hold *other, uint32_t gpus, bool mig)
 {
     most->mcpu = larger(most->mcpu, other->mcpu);
     most->memory_bytes = larger(most->memory_bytes, other->memory_bytes);
@@ -40,6 +40,8 @@ static void hold_most(struct hold *most, const struct hold *other, uint32_t gpus
         most->gpu_mgpu[i] = (int32_t)larger(most->gpu_mgpu[i], other->gpu_mgpu[i]);
         most->gpu_bytes[i] = larger(most->gpu_bytes[i], other->gpu_bytes[i]);
         sharers_most(&most->sharers[i], &other->sharers[i]);
+        if (mig)
+            mig_held_most(&most->mig[i], &other->mig[i]);
     }
 }
 
@@ -55,19 +57,19 @@ static void held_at(const struct core *core, uint32_t node, int64_t at_us, struc
     const struct reserve *r = &core->reserve;
     uint32_t t = core->nodes.rows[node].first_task;
 
-    memset(out, 0, sizeof *out);
+    hold_clear(core, node, out);
     for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next) {
         const struct task *task = &core->jobs.tasks[t];
 
         if (task->claimed || core->jobs.rows[task->job].ends_us > at_us)
-            hold_add(core, node, task->shape, task->gpu_mask, out);
+            hold_add(core, node, task->shape, task->gpu_mask, task->mig_start, out);
     }
     for (uint32_t i = first_on(core, node); i != ROW_NONE; i = r->on[i].next) {
         const struct reservation *row = &r->rows[r->on[i].row];
         const struct trial_item *place = &row->places[r->on[i].place];
 
         if (row->at_us <= at_us && at_us < row->until_us && reservation_counts(core, r->on[i].row))
-            hold_add(core, node, place->shape, place->gpu_mask, out);
+            hold_add(core, node, place->shape, place->gpu_mask, place->mig_start, out);
     }
 }
 
@@ -88,7 +90,7 @@ static void most_held(const struct core *core, uint32_t node, struct window wind
             continue;
         last_us = row->at_us;
         held_at(core, node, row->at_us, &other);
-        hold_most(out, &other, gpus);
+        hold_most(out, &other, gpus, core->nodes.rows[node].mig_first != ROW_NONE);
     }
 }
 
@@ -119,6 +121,8 @@ static void subtract_held(const struct core *core, uint32_t node, struct hold *h
         hold->gpu_mgpu[i] -= core->nodes.gpus[row->gpu_first + i].held_mgpu;
         hold->gpu_bytes[i] -= core->nodes.gpus[row->gpu_first + i].held_bytes;
         sharers_join(&hold->sharers[i], &core->nodes.gpus[row->gpu_first + i].sharers, -1);
+        if (row->mig_first != ROW_NONE)
+            mig_held_join(&hold->mig[i], &nodes_mig(&core->nodes, node, i)->held, -1);
     }
 }
 
@@ -145,9 +149,9 @@ void timeline_show_all(struct core *core)
         if (r->on[i].row == ROW_NONE || !reservation_counts(core, r->on[i].row))
             continue;
         place = &r->rows[r->on[i].row].places[r->on[i].place];
-        hold_add(core, place->node, place->shape, place->gpu_mask, &hold);
+        hold_add(core, place->node, place->shape, place->gpu_mask, place->mig_start, &hold);
         ledger_hold(core, place->node, &hold, 1);
-        hold_add(core, place->node, place->shape, place->gpu_mask,
+        hold_add(core, place->node, place->shape, place->gpu_mask, place->mig_start,
                  &shown_of(core, place->node)->more);
     }
 }
@@ -165,6 +169,17 @@ void timeline_hide(struct core *core)
 
 /* ---- room for given places ---- */
 
+/* Are the instances in `used` on no others' slices: those in `held`, which has them too, and those
+ * that stand? */
+static bool mig_goes(const struct core *core, uint32_t node, uint32_t gpu,
+                     const struct mig_held *held, const struct mig_held *used)
+{
+    return used->layout == 0 ||
+           (!mig_held_clashes(held, used) &&
+            mig_held_stands(&nodes_mig(&core->nodes, node, gpu)->made,
+                            class_mig(nodes_class_of(&core->nodes, node)), used));
+}
+
 /* `used` is part of `held`. Elsewhere more may be held than there is (a deficit, a claim), which is
  * no matter to who does not ask for it. */
 static bool is_within(const struct core *core, uint32_t node, const struct hold *held,
@@ -178,7 +193,8 @@ static bool is_within(const struct core *core, uint32_t node, const struct hold 
     for (uint32_t i = 0; i < class->gpu_count; i++)
         if ((used->gpu_mgpu[i] > 0 && held->gpu_mgpu[i] > GPU_MGPU) ||
             (used->gpu_bytes[i] > 0 && held->gpu_bytes[i] > class->gpu_memory_bytes) ||
-            (used->sharers[i].count > 0 && !sharers_may(&held->sharers[i], class)))
+            (used->sharers[i].count > 0 && !sharers_may(&held->sharers[i], class)) ||
+            (class->mig_type > 0 && !mig_goes(core, node, i, &held->mig[i], &used->mig[i])))
             return false;
     return true;
 }
@@ -198,8 +214,8 @@ static bool node_fits(struct core *core, const struct trial_item *places, uint32
         if ((core->nodes.rows[node].lost_mask & places[i].gpu_mask) != 0 ||
             !fit_ever(core, places[i].shape, core->nodes.rows[node].class_id, &need))
             return false;
-        hold_add(core, node, places[i].shape, places[i].gpu_mask, &held);
-        hold_add(core, node, places[i].shape, places[i].gpu_mask, &used);
+        hold_add(core, node, places[i].shape, places[i].gpu_mask, places[i].mig_start, &held);
+        hold_add(core, node, places[i].shape, places[i].gpu_mask, places[i].mig_start, &used);
     }
     return is_within(core, node, &held, &used);
 }

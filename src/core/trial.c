@@ -15,19 +15,21 @@ static void write(struct core *core, const struct trial_item *item)
     vec_push(t->log, t->count, t->cap, *item);
 }
 
-void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot)
+void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                uint32_t mig_start, uint32_t slot)
 {
-    const struct trial_item item = {node, shape, gpu_mask, slot, false};
+    const struct trial_item item = {node, shape, gpu_mask, mig_start, slot, false};
 
-    ledger_take(core, node, shape, gpu_mask);
+    ledger_take(core, node, shape, gpu_mask, mig_start);
     write(core, &item);
 }
 
-void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot)
+void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                uint32_t mig_start, uint32_t slot)
 {
-    const struct trial_item item = {node, shape, gpu_mask, slot, true};
+    const struct trial_item item = {node, shape, gpu_mask, mig_start, slot, true};
 
-    ledger_give(core, node, shape, gpu_mask);
+    ledger_give(core, node, shape, gpu_mask, mig_start);
     write(core, &item);
 }
 
@@ -39,9 +41,9 @@ void trial_undo(struct core *core, uint32_t mark)
         const struct trial_item *item = &t->log[--t->count];
 
         if (item->given)
-            ledger_take(core, item->node, item->shape, item->gpu_mask);
+            ledger_take(core, item->node, item->shape, item->gpu_mask, item->mig_start);
         else
-            ledger_give(core, item->node, item->shape, item->gpu_mask);
+            ledger_give(core, item->node, item->shape, item->gpu_mask, item->mig_start);
     }
 }
 

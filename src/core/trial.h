@@ -14,8 +14,9 @@ struct trial_item {
     uint32_t node;
     uint32_t shape;
     uint64_t gpu_mask;
-    uint32_t slot; /* the caller's own number: which task it is */
-    bool given;    /* a running task was taken off; otherwise a new one was put on */
+    uint32_t mig_start; /* of an instance of a split GPU; else 0 */
+    uint32_t slot;      /* the caller's own number: which task it is */
+    bool given;         /* a running task was taken off; otherwise a new one was put on */
 };
 
 struct trial {
@@ -28,8 +29,11 @@ static inline uint32_t trial_mark(const struct trial *trial)
     return trial->count;
 }
 
-void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot);
-void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask, uint32_t slot);
+/* Where: as ledger_take(). */
+void trial_take(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                uint32_t mig_start, uint32_t slot);
+void trial_give(struct core *core, uint32_t node, uint32_t shape, uint64_t gpu_mask,
+                uint32_t mig_start, uint32_t slot);
 void trial_undo(struct core *core, uint32_t mark);
 void trial_commit(struct core *core); /* forget the log; the books stay as they are */
 void trial_done(struct trial *trial);

@@ -127,6 +127,8 @@ static int act_on_node(struct sc *sc, const struct scn_action *a, struct err *er
                                .gpu = {a->node, a->gpu, (enum gpu_health)a->word}};
     }
     rc = rc < 0 ? rc : sc_apply(sc, &event, "node", SCN_JOB_NONE, err);
+    if (a->verb == SCN_NODE_REMOVED)
+        sc_forget_instances(sc, a->node);
     if (rc == 0 && a->verb == SCN_NODE_REMOVED)
         sc_set_silent(sc, a->node, false); /* should it join again, it is heard */
     if (rc == 0 && a->verb == SCN_NODE_HEALTH && (a->word == NODE_SILENT || a->word == NODE_HEARD))
@@ -484,6 +486,7 @@ static void done(struct sc *sc)
     mem_free(sc->to_list);
     mem_free(sc->parked);
     mem_free(sc->node_gpu);
+    mem_free(sc->instances);
     mem_free(sc->judged);
 }
 

@@ -19,7 +19,9 @@ struct sc_task {
     bool told_gone;   /* the core heard that it has gone */
     const char *node; /* where it was decided to be, and is unless it takes something else */
     uint64_t gpu_mask;
-    int64_t exit_code; /* with which it goes when `due` */
+    uint32_t mig_start;
+    uint16_t mig_slices; /* that its instance has of its GPU; 0 = it is no instance */
+    int64_t exit_code;   /* with which it goes when `due` */
     int64_t started_us;
 };
 
@@ -62,7 +64,14 @@ struct sc_job {
 
 struct sc_gpu {
     int64_t bytes;
-    uint32_t compute_factor; /* thousandths */
+    uint32_t compute_factor;    /* thousandths */
+    const struct mig_type *mig; /* what they may be split into, or NULL */
+};
+
+/* An instance that stands on a GPU. */
+struct sc_instance {
+    const char *node;
+    uint32_t gpu, profile, start;
 };
 
 struct sc {
@@ -93,6 +102,8 @@ struct sc {
     struct names nodes;      /* every node there was, */
     struct sc_gpu *node_gpu; /* what each of its GPUs is */
     uint32_t node_cap;
+    struct sc_instance *instances; /* [instance_count] */
+    uint32_t instance_count, instance_cap;
     struct arena arena;
     uint32_t evictions, starts;
     bool *judged; /* [scn->assert_count] */
@@ -109,6 +120,11 @@ int sc_end_tasks(struct sc *sc, const struct scn_action *action, struct err *err
 int sc_lose_tasks_on(struct sc *sc, const char *node, uint64_t gpu_mask, struct err *err);
 int sc_list_node(struct sc *sc, const char *node, struct err *err);
 int sc_list_lost_nodes(struct sc *sc, struct err *err);
+/* scenario_mig.c - the instances of split GPUs. */
+bool sc_is_split(const struct sc *sc, const char *node, uint32_t gpu);
+void sc_forget_instances(struct sc *sc, const char *node);
+void sc_have_instance(struct sc *sc, struct sc_task *task, const struct task_place *place);
+
 int sc_checkpoint(struct sc *sc, uint32_t job, int64_t mark_us, struct err *err);
 const struct scn_behaviour *sc_behaviour(const struct sc *sc, uint32_t job, uint32_t task);
 int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task); /* of each of its GPUs */

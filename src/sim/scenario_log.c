@@ -95,7 +95,7 @@ static const char *name_of(const struct sc *sc, uint64_t job_id)
 /* How it shares its GPUs, where that is more than in turns: "n1:0(mps mps-percent 25)". */
 static void add_sharing(struct text *line, const struct task_place *place)
 {
-    bool says = place->mode == GPU_MPS;
+    bool says = place->mode == GPU_MPS || place->mode == GPU_MIG;
     char value[KNOB_TEXT_BYTES];
 
     for (uint32_t k = 0; k < QOS_KNOBS; k++)
@@ -103,6 +103,9 @@ static void add_sharing(struct text *line, const struct task_place *place)
     if (!says)
         return;
     text_addf(line, "(%s", gpu_mode_text(place->mode));
+    if (place->mig_profile != NULL)
+        text_addf(line, " %s at %u%s", place->mig_profile, place->mig_start,
+                  place->mig_new ? "" : " again");
     for (uint32_t k = 0; k < QOS_KNOBS; k++)
         if (place->qos[k] != QOS_UNSET) {
             knob_text(k, place->qos[k], value);
@@ -125,6 +128,7 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
         for (same = 1; plain && i + same < d->place_count; same++)
             if (places[i + same].node != places[i].node ||
                 places[i + same].gpu_mask != places[i].gpu_mask ||
+                places[i + same].mig_start != places[i].mig_start ||
                 memcmp(places[i + same].qos, places[i].qos, sizeof places[i].qos) != 0)
                 break;
         text_add(line, " ");

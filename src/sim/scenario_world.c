@@ -47,7 +47,10 @@ void sc_know_node(struct sc *sc, const struct node_spec *node)
     const uint32_t row = names_intern(&sc->nodes, node->name);
 
     vec_reserve(sc->node_gpu, sc->node_cap, row + 1);
-    sc->node_gpu[row] = (struct sc_gpu){node->gpu_memory_bytes, node->compute_factor};
+    sc->node_gpu[row] = (struct sc_gpu){node->gpu_memory_bytes, node->compute_factor,
+                                        node->modes & MODE_BIT(GPU_MIG)
+                                            ? mig_type_find(node->model, node->gpu_memory_bytes)
+                                            : NULL};
 }
 
 static bool is_silent(const struct sc *sc, const char *node)
@@ -97,6 +100,20 @@ uint32_t sc_task_gpus(const struct sc *sc, const struct sc_task *task)
     return group_of(sc, task)->gpus;
 }
 
+/* As in the core: the part that its slices are; only a whole device is 1000. */
+static int64_t instance_mgpu(const struct mig_type *type, const struct group_spec *group)
+{
+    uint32_t profile = mig_profile_for_memory(type, group->gpu_memory_bytes);
+    int64_t mgpu;
+
+    if (group->gpu_memory_bytes == 0 && mig_profile_find(type, group->mig, &profile, NULL) < 0)
+        return 1;
+    if (profile == MIG_NONE)
+        return 1;
+    mgpu = (int64_t)GPU_MGPU * type->profiles[profile].compute_slices / type->compute_slices;
+    return mgpu < GPU_MGPU ? mgpu : GPU_MGPU - 1;
+}
+
 int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task)
 {
     const struct group_spec *group = group_of(sc, task);
@@ -104,6 +121,8 @@ int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task)
     const struct sc_gpu gpu = row != NAMES_NONE ? sc->node_gpu[row] : (struct sc_gpu){0};
     int64_t mgpu = GPU_MGPU;
 
+    if (gpu.mig != NULL && group->mig != NULL && group->mig[0] != '\0')
+        return instance_mgpu(gpu.mig, group);
     if (group->gpu_mgpu > 0)
         mgpu = group->gpu_mgpu;
     else if (group->gpu_memory_bytes > 0 && gpu.bytes > 0)
@@ -119,6 +138,10 @@ static void check_overlap(struct sc *sc, const struct sc_task *task)
     for (uint64_t left = task->gpu_mask; left && !sc->scn->overlap_allowed;
          left = mask_drop_lowest(left)) {
         const uint32_t gpu = mask_lowest(left);
+
+        if (task->mig_slices == 0 && sc_is_split(sc, task->node, gpu))
+            sc_broken(sc, "GPU %u of %s is split, and given to %s", gpu, task->node,
+                      sc->scn->jobs[task->job].name);
         const char *other = task->job < sc->scn->job_count ? sc->scn->jobs[task->job].name : "";
         int64_t sum = sc_task_mgpu(sc, task);
 
@@ -128,6 +151,10 @@ static void check_overlap(struct sc *sc, const struct sc_task *task)
             if (t == task || t->state == SC_GONE || !(t->gpu_mask & mask_bit(gpu)) ||
                 strcmp(t->node, task->node) != 0)
                 continue;
+            if ((t->mig_slices & task->mig_slices) != 0)
+                sc_broken(sc, "slices of GPU %u of %s are given to %s while %s is still on them",
+                          gpu, task->node, sc->scn->jobs[task->job].name,
+                          sc->scn->jobs[t->job].name);
             sum += sc_task_mgpu(sc, t);
             other = sc->scn->jobs[t->job].name;
         }
@@ -189,6 +216,7 @@ static void report_task(struct sc *sc, uint32_t row, enum event_type type, int64
                  .run = task->run,
                  .node = type == EVENT_TASK_STARTED && takes[0] ? task->node : "",
                  .gpu_mask = type == EVENT_TASK_STARTED && takes[0] ? task->gpu_mask : 0,
+                 .mig_start = type == EVENT_TASK_STARTED && takes[0] ? task->mig_start : 0,
                  .exit_code = (int32_t)exit_code},
     };
 
@@ -213,8 +241,13 @@ static void take_what_it_takes(struct sc *sc, struct sc_task *task)
 {
     const char *takes = sc_behaviour(sc, task->job, task->task)->takes;
 
-    if (takes[0])
-        (void)scn_parse_place(&sc->arena, takes, &task->node, &task->gpu_mask, NULL);
+    struct scn_place place;
+
+    if (takes[0] == '\0' || scn_parse_place(&sc->arena, takes, &place, NULL) < 0)
+        return;
+    task->node = place.node;
+    task->gpu_mask = place.gpu_mask;
+    task->mig_start = place.mig_start;
 }
 
 void sc_begin_tasks(struct sc *sc, const struct decision *d)
@@ -229,9 +262,11 @@ void sc_begin_tasks(struct sc *sc, const struct decision *d)
                                .task = place->task,
                                .run = d->run,
                                .node = arena_intern(&sc->arena, place->node_name),
-                               .gpu_mask = place->gpu_mask};
+                               .gpu_mask = place->gpu_mask,
+                               .mig_start = place->mig_start};
 
         take_what_it_takes(sc, &task);
+        sc_have_instance(sc, &task, place);
         vec_push(sc->tasks, sc->task_count, sc->task_cap, task);
         vec_push(sc->alive, sc->alive_count, sc->alive_cap, sc->task_count - 1);
         check_overlap(sc, &sc->tasks[sc->task_count - 1]);

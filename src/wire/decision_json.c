@@ -26,7 +26,7 @@ const char *stop_mode_text(enum stop_mode mode)
 /* Where a driver has nothing to set but turns, nothing is said. */
 static void format_sharing(struct json_out *json, const struct task_place *place)
 {
-    bool says = place->mode == GPU_MPS;
+    bool says = place->mode == GPU_MPS || place->mode == GPU_MIG;
 
     for (uint32_t k = 0; k < QOS_KNOBS; k++)
         says = says || place->qos[k] != QOS_UNSET;
@@ -40,6 +40,14 @@ static void format_sharing(struct json_out *json, const struct task_place *place
             json_knob(json, k, place->qos[k]);
 }
 
+/* Its instance of a split GPU: which, where on it, and whether it is to be made. */
+static void format_instance(struct json_out *json, const struct task_place *place)
+{
+    json_key_string(json, "mig", place->mig_profile);
+    json_key_u64(json, "mig_start", place->mig_start);
+    json_key_bool(json, "mig_new", place->mig_new);
+}
+
 static void format_places(struct json_out *json, enum decision_type type,
                           const struct task_place *places, uint32_t count)
 {
@@ -50,6 +58,8 @@ static void format_places(struct json_out *json, enum decision_type type,
         json_key_u64(json, "task", places[i].task);
         json_key_string(json, "node", places[i].node_name);
         json_gpu_mask(json, "gpus", places[i].gpu_mask);
+        if (type == DECISION_START && places[i].mig_profile != NULL)
+            format_instance(json, &places[i]);
         if (type == DECISION_START)
             format_sharing(json, &places[i]);
         json_object_end(json);

@@ -87,6 +87,8 @@ static void format_group(struct json_out *json, const struct group_spec *group)
     json_key_u64(json, "gpus", group->gpus);
     json_key_u64(json, "gpu_mgpu", group->gpu_mgpu);
     json_key_i64(json, "gpu_memory_bytes", group->gpu_memory_bytes);
+    if (group->mig != NULL && group->mig[0] != '\0') /* as for modes below */
+        json_key_string(json, "mig", group->mig);
     json_key_strings(json, "models", group->models, group->model_count);
     json_key_strings(json, "labels", group->labels, group->label_count);
     json_object_end(json);
@@ -232,6 +234,8 @@ static void format_task(struct json_out *json, const struct event *event)
     if (event->type == EVENT_TASK_STARTED) {
         json_key_string(json, "node", or_empty(event->task.node));
         json_gpu_mask(json, "gpus", event->task.gpu_mask);
+        if (event->task.mig_start != 0)
+            json_key_u64(json, "mig_start", event->task.mig_start);
     } else if (event->type == EVENT_TASK_EXITED) {
         json_key_i64(json, "exit_code", event->task.exit_code);
     }

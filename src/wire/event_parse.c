@@ -23,7 +23,7 @@ struct event_text {
     int64_t at_us, gpu_memory_bytes, gpu_context_bytes, cpu_mcpu, memory_bytes, remaining_us,
         mark_us, exit_code;
     uint64_t job_id;
-    uint32_t gpu_count, gpu, task, run, compute_factor, mps_clients;
+    uint32_t gpu_count, gpu, task, run, compute_factor, mps_clients, mig_start;
     struct field_texts labels;
     struct job_spec job;
     struct rules_text rules;
@@ -91,7 +91,12 @@ static const struct field job_id_fields[] = {HEAD, U64("job_id", job_id)};
 static const struct field checkpoint_fields[] = {HEAD, U64("job_id", job_id),
                                                  I64("mark_us", mark_us)};
 #define TASK HEAD, U64("job_id", job_id), U32("task", task), U32("run", run)
-static const struct field started_fields[] = {TASK, TEXT("node", node), NODE("gpus", gpu_list)};
+static const struct field started_fields[] = {
+    TASK,
+    TEXT("node", node),
+    NODE("gpus", gpu_list),
+    {"mig_start", FIELD_U32, NUMBER_WHOLE, false, AT(mig_start), 0, UINT32_MAX},
+};
 static const struct field exited_fields[] = {
     TASK,
     {"exit_code", FIELD_I64, NUMBER_WHOLE, true, AT(exit_code), INT32_MIN, INT32_MAX},
@@ -144,6 +149,7 @@ static const struct field group_json_fields[] = {
     U32("gpus", group.gpus),
     U32("gpu_mgpu", group.gpu_mgpu),
     I64("gpu_memory_bytes", group.gpu_memory_bytes),
+    {"mig", FIELD_TEXT, NUMBER_WHOLE, false, AT(group.mig), 0, 0}, /* where it is asked for */
     {"models", FIELD_TEXTS, NUMBER_WHOLE, true, AT(models), 0, SELECTOR_TERMS_MAX},
     {"labels", FIELD_TEXTS, NUMBER_WHOLE, true, AT(labels), 0, SELECTOR_TERMS_MAX},
 };
@@ -375,6 +381,7 @@ static int fill_task(const struct doc *doc, const struct event_text *text, struc
     out->task.run = text->run;
     out->task.node = text->node ? text->node : "";
     out->task.exit_code = (int32_t)text->exit_code;
+    out->task.mig_start = text->mig_start;
     return text->gpu_list ? parse_gpu_mask(doc, text->gpu_list, &out->task.gpu_mask, err) : 0;
 }
 

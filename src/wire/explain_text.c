@@ -103,6 +103,9 @@ static void add_shortage(struct text *out, enum shortage what, int64_t amount, b
         add_bytes(out, amount);
         text_add(out, named ? " of memory" : "");
         return;
+    case SHORT_MIG:
+        text_addf(out, named ? "%" PRId64 " start for its MIG instance" : "%" PRId64, amount);
+        return;
     case SHORT_COUNT:
         return;
     }
@@ -442,13 +445,10 @@ void explain_text(const struct core *core, const struct explanation *e,
 const char *explain_obstacle_text(enum obstacle_kind kind)
 {
     static const char *const texts[OBSTACLE_COUNT] = {
-        [OBSTACLE_MODEL] = "of another model",
-        [OBSTACLE_LABEL] = "without a label",
-        [OBSTACLE_SMALL] = "too small",
-        [OBSTACLE_OUT] = "without new work",
-        [OBSTACLE_MODES] = "in other modes",
-        [OBSTACLE_LOST] = "with lost GPUs",
-        [OBSTACLE_BUSY] = "busy",
+        [OBSTACLE_MODEL] = "of another model", [OBSTACLE_LABEL] = "without a label",
+        [OBSTACLE_SMALL] = "too small",        [OBSTACLE_OUT] = "without new work",
+        [OBSTACLE_MODES] = "in other modes",   [OBSTACLE_PROFILE] = "without such a MIG profile",
+        [OBSTACLE_LOST] = "with lost GPUs",    [OBSTACLE_BUSY] = "busy",
     };
 
     check(kind < OBSTACLE_COUNT);
@@ -461,6 +461,7 @@ const char *explain_shortage_text(enum shortage what)
         [SHORT_GPUS] = "gpus",         [SHORT_SHARED] = "gpus_to_share",
         [SHORT_GPU_MGPU] = "gpu_mgpu", [SHORT_GPU_BYTES] = "gpu_memory_bytes",
         [SHORT_CPU_MCPU] = "cpu_mcpu", [SHORT_MEMORY_BYTES] = "memory_bytes",
+        [SHORT_MIG] = "mig_starts",
     };
 
     check(what < SHORT_COUNT);

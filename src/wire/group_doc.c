@@ -12,6 +12,7 @@ const struct field group_fields[GROUP_FIELDS_COUNT] = {
     {"gpus", FIELD_U32, NUMBER_WHOLE, false, AT(gpus), 0, NODE_GPUS_MAX},
     {"gpu-share", FIELD_U32, NUMBER_SHARE, false, AT(gpu_mgpu), 1, GPU_MGPU},
     {"gpu-memory", FIELD_I64, NUMBER_BYTES, false, AT(gpu_memory_bytes), 1, MEMORY_BYTES_MAX},
+    {"mig", FIELD_TEXT, NUMBER_WHOLE, false, AT(mig), 0, 0},
     {"cpus", FIELD_I64, NUMBER_MILLI, false, AT(cpu_mcpu), 0, CPU_MCPU_MAX},
     {"memory", FIELD_I64, NUMBER_BYTES, false, AT(memory_bytes), 0, MEMORY_BYTES_MAX},
     {"models", FIELD_TEXTS, NUMBER_WHOLE, false, AT(models), 0, SELECTOR_TERMS_MAX},
@@ -20,24 +21,25 @@ const struct field group_fields[GROUP_FIELDS_COUNT] = {
 
 struct group_text group_text_default(void)
 {
-    return (struct group_text){.tasks = 1, .gpus = GPUS_NOT_STATED};
+    return (struct group_text){.tasks = 1, .gpus = GPUS_NOT_STATED, .mig = ""};
 }
 
 int group_text_finish(const struct doc *doc, const struct doc_node *node,
                       const struct group_text *text, struct group_spec *out, struct err *err)
 {
-    bool part = text->gpu_mgpu != 0 || text->gpu_memory_bytes != 0;
+    bool part = text->gpu_mgpu != 0 || text->gpu_memory_bytes != 0 || text->mig[0] != '\0';
     uint32_t gpus = text->gpus == GPUS_NOT_STATED ? part : text->gpus;
 
     if (gpus == 0 && part)
         return doc_error(doc, node, err, -EINVAL,
-                         "gpu-share and gpu-memory need gpus of 1 or more, gpus is 0");
+                         "gpu-share, gpu-memory and mig need gpus of 1 or more, gpus is 0");
     *out = (struct group_spec){.tasks = text->tasks,
                                .cpu_mcpu = text->cpu_mcpu,
                                .memory_bytes = text->memory_bytes,
                                .gpus = gpus,
                                .gpu_mgpu = text->gpu_mgpu,
                                .gpu_memory_bytes = text->gpu_memory_bytes,
+                               .mig = text->mig,
                                .models = text->models.items,
                                .model_count = text->models.count,
                                .labels = text->labels.items,

@@ -5,6 +5,7 @@
  *   gpus: 1             # of each task, on one node; 1 where a share or memory is asked, else 0
  *   gpu-share: 1/3      # part of each GPU's compute: 0.5, or 1/3 (333 thousandths)
  *   gpu-memory: 20G     # of each GPU
+ *   mig: 1g.10gb        # an instance of a split GPU; any: the smallest with so much gpu-memory
  *   cpus: 2.5           # of each task
  *   memory: 64G         # of each task
  *   models: [A100, H100]
@@ -20,7 +21,7 @@ struct doc;
 struct doc_node;
 struct err;
 
-#define GROUP_FIELDS_COUNT 8
+#define GROUP_FIELDS_COUNT 9
 #define GPUS_NOT_STATED    UINT32_MAX
 
 struct group_text {
@@ -28,6 +29,7 @@ struct group_text {
     uint32_t gpus;
     uint32_t gpu_mgpu;
     int64_t gpu_memory_bytes, cpu_mcpu, memory_bytes;
+    const char *mig;
     struct field_texts models, labels;
 };
 

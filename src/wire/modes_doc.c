@@ -5,8 +5,10 @@
 
 #include "wire/fields.h"
 
-const char *const gpu_mode_words[GPU_MODES] = {
-    [GPU_EXCLUSIVE] = "exclusive", [GPU_TIMESLICE] = "timeslice", [GPU_MPS] = "mps"};
+const char *const gpu_mode_words[GPU_MODES] = {[GPU_EXCLUSIVE] = "exclusive",
+                                               [GPU_TIMESLICE] = "timeslice",
+                                               [GPU_MPS] = "mps",
+                                               [GPU_MIG] = "mig"};
 
 const char *const isolation_words[] = {"shared", "strict"};
 const char *const qos_class_words[QOS_CLASSES] = {[QOS_NONE] = "none",

@@ -13,7 +13,7 @@ struct err;
 
 #define KNOB_TEXT_BYTES 16
 
-extern const char *const gpu_mode_words[GPU_MODES]; /* exclusive, timeslice, mps */
+extern const char *const gpu_mode_words[GPU_MODES]; /* exclusive, timeslice, mps, mig */
 extern const char *const isolation_words[2];        /* shared, strict */
 extern const char *const qos_class_words[QOS_CLASSES];
 

@@ -153,6 +153,11 @@ int scn_read(struct scn_text *text, const struct scn_variant *variant, struct sc
              struct err *err);
 void scn_done(struct scn *scn);
 
-/* "n1:0-3,5" into a node's name and a mask; -EINVAL with what would be right. */
-int scn_parse_place(struct arena *arena, const char *text, const char **out_node,
-                    uint64_t *out_mask, struct err *err);
+/* "n1:0-3,5" into a node's name and a mask; of an instance of a split GPU, "n1:0@4" says where it
+ * starts, else that is 0. -EINVAL with what would be right. */
+struct scn_place {
+    const char *node;
+    uint64_t gpu_mask;
+    uint32_t mig_start;
+};
+int scn_parse_place(struct arena *arena, const char *text, struct scn_place *out, struct err *err);

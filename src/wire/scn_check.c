@@ -51,10 +51,9 @@ static int check_nodes(const struct scn_reader *r, struct err *err)
 
 static const char *node_of_takes(const struct scn_reader *r, const char *takes)
 {
-    const char *node = "";
-    uint64_t mask;
+    struct scn_place place;
 
-    return scn_parse_place(&r->out->arena, takes, &node, &mask, NULL) < 0 ? "" : node;
+    return scn_parse_place(&r->out->arena, takes, &place, NULL) < 0 ? "" : place.node;
 }
 
 static int check_takes(const struct scn_reader *r, const struct names *nodes, const char *takes,

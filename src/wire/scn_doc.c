@@ -287,10 +287,9 @@ static int read_forever(const struct doc *doc, const struct doc_node *node, cons
 static int check_takes(const struct scn_reader *r, const struct scn_line *line, const char *takes,
                        struct err *err)
 {
-    const char *node;
-    uint64_t mask;
+    struct scn_place place;
     struct err detail;
-    int rc = takes[0] ? scn_parse_place(&r->out->arena, takes, &node, &mask, &detail) : 0;
+    int rc = takes[0] ? scn_parse_place(&r->out->arena, takes, &place, &detail) : 0;
 
     return rc < 0 ? scn_line_error(r, line, err, rc, "takes: %s", detail.text) : 0;
 }

@@ -100,14 +100,29 @@ static int parse_gpus(const char *text, uint64_t *out)
     return 0;
 }
 
-int scn_parse_place(struct arena *arena, const char *text, const char **out_node,
-                    uint64_t *out_mask, struct err *err)
+/* What stands behind the '@', if any: the text is cut there. */
+static bool cut_start(char *text, uint32_t *out)
+{
+    char *at = strrchr(text, '@');
+
+    *out = 0;
+    if (at == NULL)
+        return true;
+    *at = '\0';
+    return scan_u32(at + 1, out) == 0;
+}
+
+int scn_parse_place(struct arena *arena, const char *text, struct scn_place *out, struct err *err)
 {
     const char *colon = strrchr(text, ':');
+    char gpus[256] = "";
 
-    if (!colon || colon == text || parse_gpus(colon + 1, out_mask) < 0)
+    if (colon != NULL && strlen(colon) < sizeof gpus)
+        memcpy(gpus, colon + 1, strlen(colon));
+    if (!colon || colon == text || !cut_start(gpus, &out->mig_start) ||
+        parse_gpus(gpus, &out->gpu_mask) < 0)
         return err_set(err, -EINVAL, "wanted NODE:GPUS such as n1:0-3, is %s", quote_of(text).text);
-    *out_node = arena_intern(arena, arena_text(arena, text, (size_t)(colon - text)));
+    out->node = arena_intern(arena, arena_text(arena, text, (size_t)(colon - text)));
     return 0;
 }
 

@@ -325,7 +325,7 @@ static inline void mirror_compare(const struct placement_policy *policy, uint64_
     uint64_t starts = 0;
 
     play_init(&play, seed, nodes);
-    play.one_group = play.one_queue = true;
+    play.one_group = play.one_queue = play.unsplit = true;
     bed_open_with(&bed,
                   &(struct core_config){.placement = policy, .order = &in_turn, .seed = seed});
     play_join(&play, bed.core);

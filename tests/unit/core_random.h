@@ -6,6 +6,9 @@
 #include "core/link_presets.h"
 #include "unit/core_test.h"
 
+/* All modes but that of split GPUs, which only some models can be. */
+#define MODES_TOGETHER (MODES_ALL & ~MODE_BIT(GPU_MIG))
+
 struct play {
     struct rng rng;
     uint64_t next_id;
@@ -13,6 +16,7 @@ struct play {
     uint32_t shapes; /* of the pool below that are asked for */
     bool one_group;  /* jobs of one group only, which need all of their tasks */
     bool one_queue;  /* no configuration, and one class, so that nothing but room keeps jobs */
+    bool unsplit;    /* no GPUs that may be split, and nobody asks for a part of such */
     bool whole_gpus; /* that are all alike: what is asked for is what is held, on any node */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
@@ -60,8 +64,14 @@ static inline struct group_spec play_group(struct play *play)
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 200, .labels = play_labels, .label_count = 1},
         {.tasks = 1, .gpus = 3, .memory_bytes = 3 * GB},
         {.tasks = 1, .gpus = 9},
+        {.tasks = 1, .gpus = 1, .mig = "1g.10gb"},
+        {.tasks = 1, .gpus = 1, .mig = "2g.20gb", .cpu_mcpu = 1000},
+        {.tasks = 1, .gpus = 1, .mig = "3g.40gb"},
+        {.tasks = 1, .gpus = 1, .mig = "1g.20gb"},
+        {.tasks = 1, .gpus = 1, .mig = "any", .gpu_memory_bytes = 15 * GB},
+        {.tasks = 1, .gpus = 1, .mig = "7g.80gb", .models = play_models, .model_count = 1},
     };
-    const uint32_t count = sizeof pool / sizeof pool[0];
+    const uint32_t count = sizeof pool / sizeof pool[0] - (play->unsplit ? 6 : 0);
     struct group_spec group = pool[play_below(play, play->whole_gpus       ? 3
                                                     : count < play->shapes ? count
                                                                            : play->shapes)];
@@ -137,9 +147,9 @@ static inline void play_stand(struct play *play, struct job_spec *job)
 static inline void play_sharing(struct play *play, struct job_spec *job)
 {
     if (play_below(play, 3) == 0)
-        job->modes = 1 + play_below(play, MODES_ALL);
+        job->modes = 1 + play_below(play, MODES_TOGETHER);
     if (play_below(play, 3) == 0)
-        job->modes = MODES_ALL;
+        job->modes = MODES_TOGETHER;
     if (play_below(play, 4) == 0)
         job->qos.class = (enum qos_class)play_below(play, QOS_CLASSES);
     job->strict = play_below(play, 10) == 0;
@@ -301,13 +311,23 @@ static inline void play_modes(struct play *play, struct node_spec *node)
     if (play->whole_gpus)
         return;
     if (play_below(play, 3) == 0)
-        node->modes = MODES_ALL;
+        node->modes = MODES_TOGETHER;
     if (play_below(play, 12) == 0)
-        node->modes = 1 + play_below(play, MODES_ALL);
+        node->modes = 1 + play_below(play, MODES_TOGETHER);
     if (play_below(play, 6) == 0)
         node->compute_factor = 1000 + 700 * play_below(play, 4);
     if (play_below(play, 3) == 0)
         node->mps_clients = 1 + play_below(play, 3);
+}
+
+/* Some nodes have GPUs that may be split, and no others, or others as well. */
+static inline void play_split(struct play *play, struct node_spec *node)
+{
+    if (play->whole_gpus || play->unsplit || node->gpus == 0 || play_below(play, 4) > 0)
+        return;
+    node->model = play_models[0];
+    node->gpu_memory_bytes = INT64_C(80) << 30;
+    node->modes = MODE_BIT(GPU_MIG) | (play_below(play, 2) == 0 ? MODES_DEFAULT : 0);
 }
 
 static inline void play_node(struct play *play, struct event *out)
@@ -329,6 +349,7 @@ static inline void play_node(struct play *play, struct event *out)
         out->node.gpu_memory_bytes = 0;
     out->node.links_mbps = play_links(play, out->node.gpus);
     play_modes(play, &out->node);
+    play_split(play, &out->node);
 }
 
 /* Nodes come back more often than they go. */
@@ -382,6 +403,7 @@ static inline void play_task(struct play *play, const struct core *core, enum ev
     out->task.node = play->name;
     out->task.gpu_mask = task->gpu_mask << play_below(play, 2);
     out->task.gpu_mask >>= play_below(play, 3);
+    out->task.mig_start = play_below(play, 2) == 0 ? task->mig_start : play_below(play, 8);
 }
 
 /* What is on a node, or nearly so: some are not there any more, and some are of nobody. */
@@ -512,7 +534,8 @@ static inline void assert_same_decisions(const struct decisions *a, const struct
     for (uint32_t i = 0; i < a->place_count; i++) {
         const struct task_place *x = &a->places[i], *y = &b->places[i];
 
-        assert_true(x->task == y->task && x->node == y->node && x->gpu_mask == y->gpu_mask);
+        assert_true(x->task == y->task && x->node == y->node && x->gpu_mask == y->gpu_mask &&
+                    x->mig_start == y->mig_start && x->mig_new == y->mig_new);
         assert_string_equal(x->node_name, y->node_name);
     }
 }

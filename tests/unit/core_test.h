@@ -371,6 +371,7 @@ struct ask {
     uint32_t tasks; /* 0 = 1 */
     uint32_t gpus, mgpu;
     int64_t gpu_bytes, cpu_mcpu, memory_bytes;
+    const char *mig;
     const char *queue, *model, *label;
     int64_t remaining_us; /* 0 = unknown */
     int64_t deadline_us;  /* 0 = none */
@@ -392,6 +393,7 @@ static inline struct group_spec ask_group(const struct ask *ask)
         .gpus = ask->gpus,
         .gpu_mgpu = ask->mgpu,
         .gpu_memory_bytes = ask->gpu_bytes,
+        .mig = ask->mig,
         .models = &ask->model,
         .model_count = ask->model != NULL,
         .labels = &ask->label,

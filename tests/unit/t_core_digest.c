@@ -87,6 +87,7 @@ static const struct field core_fields[] = {
     FIELD(core, index, OUT),
     FIELD(core, subsets, OUT),
     FIELD(core, elastic, OUT),
+    FIELD(core, mig_wanted, OUT),
     FIELD(core, shortlists, OUT),
     FIELD(core, shortlist_count, OUT),
     FIELD(core, shortlist_cap, OUT),
@@ -131,6 +132,7 @@ static const struct field shape_fields[] = {
     FIELD(shape, modes, IN),
     FIELD(shape, trust, IN),
     FIELD(shape, latency, IN),
+    FIELD(shape, mig, IN),
     FIELD(shape, selector, IN),
     END,
 };
@@ -155,13 +157,10 @@ static const struct field layout_fields[] = {
 };
 
 static const struct field gang_fields[] = {
-    FIELD(gang, first_layout, IN),
-    FIELD(gang, layout_count, IN),
-    FIELD(gang, tasks, IN),
-    FIELD(gang, gpus, IN),
-    FIELD(gang, mgpu, IN),
-    FIELD(gang, asks, OUT),
-    END,
+    FIELD(gang, first_layout, IN), FIELD(gang, layout_count, IN),
+    FIELD(gang, tasks, IN),        FIELD(gang, gpus, IN),
+    FIELD(gang, mgpu, IN),         FIELD(gang, mig, OUT),
+    FIELD(gang, asks, OUT),        END,
 };
 
 static const struct field links_fields[] = {
@@ -196,6 +195,10 @@ static const struct field nodes_fields[] = {
     FIELD(nodes, joined, IN),
     FIELD(nodes, kinds, OUT),
     FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, migs, LINK),
+    FIELD(nodes, mig_count, OUT),
+    FIELD(nodes, mig_cap, OUT),
+    FIELD(nodes, rooms, OUT),
     FIELD(nodes, gpus, LINK),
     FIELD(nodes, gpu_count, OUT),
     FIELD(nodes, gpu_cap, OUT),
@@ -215,6 +218,7 @@ static const struct field class_fields[] = {
     FIELD(node_class, context_bytes, IN),
     FIELD(node_class, compute_factor, IN),
     FIELD(node_class, mps_clients, IN),
+    FIELD(node_class, mig_type, OUT),
     END,
 };
 
@@ -226,6 +230,9 @@ static const struct field node_fields[] = {
     FIELD(node, state, OUT),
     FIELD(node, gpu_first, LINK),
     FIELD(node, gpu_room, OUT),
+    FIELD(node, mig_first, OUT),
+    FIELD(node, mig_own, OUT),
+    FIELD(node, mig_count, OUT),
     FIELD(node, first_task, OUT),
     FIELD(node, stuck, OUT),
     FIELD(node, lost_mask, IN),
@@ -244,6 +251,13 @@ static const struct field node_fields[] = {
     FIELD(node, set_child, OUT),
     FIELD(node, set_next, OUT),
     FIELD(node, set_prev, OUT),
+    END,
+};
+
+static const struct field mig_fields[] = {
+    FIELD(mig_book, made, IN),
+    FIELD(mig_book, held, OUT),
+    FIELD(mig_book, room, OUT),
     END,
 };
 
@@ -339,6 +353,8 @@ static const struct field task_fields[] = {
     FIELD(task, shape, IN),
     FIELD(task, run, IN),
     FIELD(task, gpu_mask, IN),
+    FIELD(task, mig_start, IN),
+    FIELD(task, mig_makes, IN),
     FIELD(task, started, IN),
     FIELD(task, left, IN),
     FIELD(task, absent, IN),
@@ -506,8 +522,13 @@ static const struct field reservation_fields[] = {
 };
 
 static const struct field place_fields[] = {
-    FIELD(trial_item, node, IN), FIELD(trial_item, shape, IN),  FIELD(trial_item, gpu_mask, IN),
-    FIELD(trial_item, slot, IN), FIELD(trial_item, given, OUT), END,
+    FIELD(trial_item, node, IN),
+    FIELD(trial_item, shape, IN),
+    FIELD(trial_item, gpu_mask, IN),
+    FIELD(trial_item, mig_start, IN),
+    FIELD(trial_item, slot, IN),
+    FIELD(trial_item, given, OUT),
+    END,
 };
 
 static const struct field note_fields[] = {
@@ -582,6 +603,12 @@ static void open_core(struct bed *bed)
     bed_apply(bed,
               &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = {.reservation_depth = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
+    bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
+                                   .node = {.name = "n2",
+                                            .model = "A100",
+                                            .gpus = 1,
+                                            .gpu_memory_bytes = INT64_C(80) << 30,
+                                            .modes = MODE_BIT(GPU_MIG)}});
     SUBMIT(bed, .id = 1, .gpus = 1, .tasks = 3, .queue = "0", .model = "A100", .label = "zone=a",
            .cpu_mcpu = 1);
     SUBMIT(bed, .id = 2, .gpus = 1, .tasks = 3, .queue = "8");
@@ -664,6 +691,11 @@ static void *row_node(struct core *core)
 static void *row_book(struct core *core)
 {
     return &core->nodes.gpus[core->nodes.rows[0].gpu_first + 3];
+}
+
+static void *row_mig(struct core *core)
+{
+    return &core->nodes.migs[0];
 }
 
 static void *row_jobs(struct core *core)
@@ -780,6 +812,7 @@ static const struct table tables[] = {
     {"src/core/node.h", "node_class", class_fields, row_class},
     {"src/core/nodes.h", "node", node_fields, row_node},
     {"src/core/nodes.h", "gpu_book", book_fields, row_book},
+    {"src/core/nodes.h", "mig_book", mig_fields, row_mig},
     {"src/core/jobs.h", "jobs", jobs_fields, row_jobs},
     {"src/core/job.h", "job", job_fields, row_job},
     {"src/core/job.h", "task", task_fields, row_task},

@@ -5,7 +5,9 @@
 
 #define EXCLUSIVE MODE_BIT(GPU_EXCLUSIVE)
 #define TIMESLICE MODE_BIT(GPU_TIMESLICE)
-#define MPS       MODE_BIT(GPU_MPS)
+/* All but that of split GPUs. */
+#define MODES_TOGETHER (MODES_ALL & ~MODE_BIT(GPU_MIG))
+#define MPS            MODE_BIT(GPU_MPS)
 
 static struct event described(uint32_t modes, int64_t context_bytes)
 {
@@ -220,7 +222,7 @@ static void one_user_is_on_a_device_under_mps(void **state)
 
     (void)state;
     bed_open(&bed, &place_first, &in_turn);
-    bed_describe(&bed, MODES_ALL, 0);
+    bed_describe(&bed, MODES_TOGETHER, 0);
     ask(&bed, 1, "ann", MPS, QOS_NONE);
     assert_int_equal(place_of(&bed, 1)->mode, GPU_MPS);
     assert_int_equal(place_of(&bed, 1)->qos[QOS_MPS_PERCENT], 25);
@@ -242,7 +244,7 @@ static void one_user_is_on_a_device_under_mps(void **state)
 
 static void a_device_has_so_many_clients_at_most(void **state)
 {
-    struct event event = described(MODES_ALL, 0);
+    struct event event = described(MODES_TOGETHER, 0);
     struct bed bed;
 
     (void)state;

@@ -75,9 +75,38 @@ static void each_decision_is_one_line(void **state)
     text_done(&wanted);
 }
 
+static void the_instance_of_a_task_is_part_of_its_place(void **state)
+{
+    struct decision item = {.type = DECISION_START, .job_id = 7, .run = 1, .place_count = 1};
+    struct task_place place = {.node_name = "b",
+                               .gpu_mask = 2,
+                               .mode = GPU_MIG,
+                               .gpu_memory_bytes = 9,
+                               .mig_profile = "1g.10gb",
+                               .mig_start = 6,
+                               .mig_new = true,
+                               .qos = {QOS_UNSET, QOS_UNSET, QOS_UNSET, QOS_UNSET, QOS_UNSET}};
+    const struct decisions decisions = {
+        .items = &item, .count = 1, .places = &place, .place_count = 1};
+    struct text text;
+
+    (void)state;
+    text_init(&text, 1000);
+    decisions_format(&decisions, 1, &text);
+    assert_string_equal(
+        text_str(&text),
+        "{\"decision\":\"start\",\"at_us\":1,\"job_id\":7,\"run\":1,\"layout\":0,\"places\":["
+        "{\"task\":0,\"node\":\"b\",\"gpus\":[1],\"mig\":\"1g.10gb\",\"mig_start\":6,"
+        "\"mig_new\":true,\"mode\":\"mig\",\"gpu_memory_bytes\":9}]}\n");
+    text_done(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(each_decision_is_one_line)};
+    const struct CMUnitTest tests[] = {
+        TEST(each_decision_is_one_line),
+        TEST(the_instance_of_a_task_is_part_of_its_place),
+    };
 
     return RUN_TESTS(tests);
 }

@@ -143,6 +143,38 @@ static void parsed_events_hold_the_values(void **state)
     arena_done(&arena);
 }
 
+/* They are there only where they are asked for. */
+static void instances_come_back_byte_for_byte(void **state)
+{
+    static const char started[] =
+        "{\"type\":\"task_started\",\"at_us\":3,\"job_id\":7,\"task\":0,\"run\":1,"
+        "\"node\":\"n\",\"gpus\":[5],\"mig_start\":4}\n";
+    static const char submitted[] =
+        "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":1,\"queue\":\"\",\"user\":\"\","
+        "\"name\":\"\",\"class\":\"\",\"layouts\":[{\"slowdown_ppm\":1000000,\"apart\":0,"
+        "\"groups\":[{\"tasks\":1,\"cpu_mcpu\":0,\"memory_bytes\":0,\"gpus\":1,\"gpu_mgpu\":0,"
+        "\"gpu_memory_bytes\":0,\"mig\":\"1g.10gb+me\",\"models\":[],\"labels\":[]}]}],"
+        "\"tasks_min\":0,\"service\":false,\"held\":false,\"exclusive\":false,\"fixed\":false,"
+        "\"retries\":0,\"deadline_us\":0,\"limit_us\":0,\"grace_us\":-1,\"min_run_us\":-1,"
+        "\"array\":\"\",\"array_limit\":0,\"after\":[],\"remaining_us\":-1}\n";
+    const char *const both[] = {started, submitted};
+    struct arena arena;
+    struct event event;
+    struct text text;
+
+    (void)state;
+    arena_init(&arena);
+    for (int i = 0; i < 2; i++) {
+        text_init(&text, 10000);
+        WORKS(event_parse("e", 1, both[i], strlen(both[i]) - 1, &arena, &event, &err));
+        event_format(&event, &text);
+        assert_string_equal(text_str(&text), both[i]);
+        text_done(&text);
+    }
+    assert_string_equal(event.job.layouts[0].groups[0].mig, "1g.10gb+me");
+    arena_done(&arena);
+}
+
 static void fields_may_come_in_any_order(void **state)
 {
     static const char line[] = " { \"job_id\" : 7 , \"at_us\" : 5 , \"type\" : \"job_cancelled\" }";
@@ -175,8 +207,8 @@ static void wrong_lines_are_named(void **state)
           "e.jsonl:12: links_mbps: 2 numbers are not one for each pair of 3 GPUs");
     fails("{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
           "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
-          "\"modes\":[\"mig\"]}",
-          "e.jsonl:12: modes[0]: must be exclusive, timeslice or mps, is 'mig'");
+          "\"modes\":[\"vgpu\"]}",
+          "e.jsonl:12: modes[0]: must be exclusive, timeslice, mps or mig, is 'vgpu'");
     fails("{\"type\":\"stepped\",\"at_us\":3,\"x\":1}",
           "e.jsonl:12: x: unknown field, known are type, at_us");
     fails("{\"type\":\"stepped\"}", "e.jsonl:12: field 'at_us' is missing");
@@ -245,6 +277,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_event_comes_back_byte_for_byte),
         TEST(links_and_modes_of_a_node_come_back_byte_for_byte),
+        TEST(instances_come_back_byte_for_byte),
         TEST(parsed_events_hold_the_values),
         TEST(fields_may_come_in_any_order),
         TEST(wrong_lines_are_named),

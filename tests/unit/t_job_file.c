@@ -109,12 +109,12 @@ static void wrong_fields_are_named(void **state)
           "min-tasks, service, hold, exclusive, preemptible, retries, time-limit, "
           "deadline, grace, min-run, array, array-limit, after, groups, modes, isolation, "
           "qos, slice, mps-percent, client-priority, stream-priority, preemption, tasks, gpus, "
-          "gpu-share, gpu-memory, cpus, memory, models, labels");
+          "gpu-share, gpu-memory, mig, cpus, memory, models, labels");
     fails("gpus: 1\ngroups: [{gpus: 1}]\n",
           "jobs.yaml:1: gpus: must stand inside the groups when there are groups");
     fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");
     fails("gpus: 0\ngpu-share: 0.5\n",
-          "jobs.yaml:1: gpu-share and gpu-memory need gpus of 1 or more, gpus is 0");
+          "jobs.yaml:1: gpu-share, gpu-memory and mig need gpus of 1 or more, gpus is 0");
     fails("gpu-share: 1.5\n", "jobs.yaml:1: gpu-share: must be 0.001 to 1, is 1.5");
     fails("groups: [{tasks: 4096}, {tasks: 1}]\n",
           "jobs.yaml:1: job has 4097 tasks, at most 4096 are allowed");
