@@ -40,6 +40,10 @@ static int apply_fact(struct core *core, const struct event *event, struct err *
         return fact_job_released(core, event->job_id, err);
     case EVENT_CONFIG_CHANGED:
         return fact_config_changed(core, &event->rules, err);
+    case EVENT_GPU_SPLIT:
+        return fact_gpu_split(core, event, err);
+    case EVENT_INSTANCE_FAILED:
+        return fact_instance_failed(core, event, err);
     case EVENT_TIME_PASSED:
     case EVENT_STEPPED:
         return 0;

@@ -147,6 +147,16 @@ static uint64_t claimed_gpus(const struct core *core, const struct task *task)
     return holding_on(shape, class, &need, task->gpu_mask).gpus;
 }
 
+/* It is being split anew; or other things than instances are to be there, and some stand. */
+static bool mig_is_in_the_way(const struct core *core, uint32_t node, uint32_t gpu,
+                              const struct mig_held *own)
+{
+    const struct mig_book *book = nodes_mig(&core->nodes, node, gpu);
+
+    return book->leaving != 0 ||
+           (own->layout == 0 && (book->made.layout | book->made.blocked) != 0);
+}
+
 /* Out, or with more on what the task claims than there is. */
 static bool is_in_the_way(const struct core *core, const struct task *task)
 {
@@ -166,6 +176,8 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
 
         if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes ||
             !sharers_may(&taken.sharers[gpu], class))
+            return true;
+        if (class->mig_type > 0 && mig_is_in_the_way(core, task->node, gpu, &own.mig[gpu]))
             return true;
         if (class->mig_type > 0 && own.mig[gpu].layout != 0 &&
             (mig_held_clashes(&taken.mig[gpu], &own.mig[gpu]) ||

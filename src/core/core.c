@@ -9,6 +9,7 @@
 #include "core/due.h"
 #include "core/impl.h"
 #include "core/life.h"
+#include "core/split.h"
 #include "core/submit.h"
 
 static int config_check(const struct core_config *config, struct err *err)
@@ -72,6 +73,7 @@ struct core *core_bare(const struct core_config *config)
     core->orders = config->orders;
     core->order_count = config->order_count;
     core->score_epoch = 1;
+    core->split_wake_us = TIME_NONE;
     names_init(&core->names);
     map_init(&core->node_by_name);
     shapes_init(&core->shapes);
@@ -214,7 +216,8 @@ struct core *core_clone(const struct core *src)
 int64_t core_next_wake_us(const struct core *core)
 {
     const int64_t due_us = due_next_us(core), order_us = orderers_wake_us(core);
-    const int64_t wake_us = due_us < order_us ? due_us : order_us;
+    int64_t wake_us = due_us < order_us ? due_us : order_us;
 
+    wake_us = wake_us < split_wake_us(core) ? wake_us : split_wake_us(core);
     return wake_us <= TIME_US_MAX ? wake_us : TIME_NONE;
 }

@@ -10,14 +10,16 @@
 #include "core/job.h"
 
 enum decision_type {
-    DECISION_START,   /* start these tasks at their places: all of the job's, or more of them */
-    DECISION_STOP,    /* tell these tasks to stop: all of the job's, or some of them */
-    DECISION_REJECT,  /* no configuration of this cluster could ever run the job: it is gone */
-    DECISION_NOTE,    /* why jobs of this request wait, when that changed */
-    DECISION_RESERVE, /* the waiting job starts at at_us at the latest, if jobs end as expected;
-                       * when that is new, later or earlier, or no more (at_us TIME_NONE) */
-    DECISION_ATTEND,  /* tasks of the job should have been killed long ago, but are still there:
-                       * their nodes need a person */
+    DECISION_START,       /* start these tasks at their places: all of the job's, or more of them */
+    DECISION_STOP,        /* tell these tasks to stop: all of the job's, or some of them */
+    DECISION_REJECT,      /* no configuration of this cluster could ever run the job: it is gone */
+    DECISION_NOTE,        /* why jobs of this request wait, when that changed */
+    DECISION_RESERVE,     /* the waiting job starts at at_us at the latest, if jobs end as expected;
+                           * when that is new, later or earlier, or no more (at_us TIME_NONE) */
+    DECISION_ATTEND,      /* tasks of the job should have been killed long ago, but are still there:
+                           * their nodes need a person */
+    DECISION_REPARTITION, /* take these idle instances of a GPU away, for a job that claims room
+                           * there; settled by an event that says what the GPU has then */
 };
 
 enum stop_mode {
@@ -53,11 +55,12 @@ struct decision {
     const char *queue;   /* NOTE, REJECT: whose limit it is, or NULL */
     enum resource resource; /* REJECT with a queue: what it asks too much of, */
     int64_t asked, limit;   /* how much, and the most that it could ever get */
-    uint64_t for_job;       /* STOP: the job that needs the room, JOB_NONE; RESERVE: the running job
-                             * that made the start later than it was said, JOB_NONE */
-    int64_t grace_us;       /* STOP: until it is to be killed */
-    int64_t at_us;          /* RESERVE: when it starts */
-    uint32_t place_first;   /* START, STOP, RESERVE, ATTEND: rows of decisions.places */
+    uint64_t for_job;     /* STOP, REPARTITION: the job that needs the room, JOB_NONE; RESERVE: the
+                           * running job     that made the start later than it was said, JOB_NONE */
+    int64_t grace_us;     /* STOP: until it is to be killed */
+    int64_t at_us;        /* RESERVE: when it starts */
+    uint32_t place_first; /* START, STOP, RESERVE, ATTEND, REPARTITION (an instance each): rows of
+                             decisions.places */
     uint32_t place_count;
 };
 

@@ -39,7 +39,14 @@ static int64_t node_due_us(const struct core *core, const struct node *row)
         return TIME_NONE;
     if (row->silent && !row->lost)
         at_us = row->silent_since_us + core->silent_us;
-    return row->flaps_until_us > 0 ? earlier(at_us, row->flaps_until_us) : at_us;
+    if (row->flaps_until_us > 0)
+        at_us = earlier(at_us, row->flaps_until_us);
+    if (row->mig_first == ROW_NONE)
+        return at_us;
+    for (uint32_t i = 0; i < core->nodes.classes[row->class_id].gpu_count; i++)
+        if (core->nodes.migs[row->mig_first + i].failed_until_us > 0)
+            at_us = earlier(at_us, core->nodes.migs[row->mig_first + i].failed_until_us);
+    return at_us;
 }
 
 /* Ids in the heap. */

@@ -22,12 +22,14 @@ enum event_type {
     EVENT_JOB_CANCELLED,
     EVENT_JOB_HELD, /* by its user: it waits until it is released */
     EVENT_JOB_RELEASED,
-    EVENT_JOB_CHECKPOINT, /* what it did up to then is not lost when it stops */
-    EVENT_TASK_STARTED,   /* with the GPUs really taken */
-    EVENT_TASK_EXITED,    /* of itself, or as it was told to */
-    EVENT_TASK_LOST,      /* with its node or GPU; the job waits again */
-    EVENT_JOB_PROGRESS,   /* an oracle says what is left (simulator only) */
-    EVENT_CONFIG_CHANGED, /* queues, classes and rules that hold from now on, whole */
+    EVENT_JOB_CHECKPOINT,  /* what it did up to then is not lost when it stops */
+    EVENT_TASK_STARTED,    /* with the GPUs really taken */
+    EVENT_TASK_EXITED,     /* of itself, or as it was told to */
+    EVENT_TASK_LOST,       /* with its node or GPU; the job waits again */
+    EVENT_JOB_PROGRESS,    /* an oracle says what is left (simulator only) */
+    EVENT_GPU_SPLIT,       /* the instances that a GPU really has */
+    EVENT_INSTANCE_FAILED, /* that of a task could not be made; what was begun of it is gone */
+    EVENT_CONFIG_CHANGED,  /* queues, classes and rules that hold from now on, whole */
     EVENT_TIME_PASSED,
     EVENT_STEPPED, /* a mark in event files: the core was stepped here */
     EVENT_TYPE_COUNT,
@@ -161,6 +163,13 @@ struct rules_spec {
     int64_t share_half_life_us; /* of what counts as used by a queue or user; 0 = only now */
 };
 
+/* An instance that stands on a GPU. */
+struct split_instance {
+    const char *profile; /* as its driver prints it */
+    uint32_t start;      /* its first memory slice */
+    uint32_t size;       /* memory slices; 0 = those of the profile */
+};
+
 /* A task that a node really runs. */
 struct listed_task {
     uint64_t job_id;
@@ -188,7 +197,13 @@ struct event {
             const char *node;
             const struct listed_task *tasks; /* [count] */
             uint32_t count;
-        } listed;                /* NODE_LISTED */
+        } listed; /* NODE_LISTED */
+        struct {
+            const char *node;
+            uint32_t gpu;
+            const struct split_instance *instances; /* [count] */
+            uint32_t count;
+        } split;                 /* GPU_SPLIT */
         struct rules_spec rules; /* CONFIG_CHANGED */
         uint64_t job_id;         /* JOB_CANCELLED, JOB_HELD, JOB_RELEASED */
         struct {
@@ -203,7 +218,7 @@ struct event {
             uint64_t gpu_mask;  /* TASK_STARTED: GPUs really taken, with `node` */
             uint32_t mig_start; /* TASK_STARTED: first slice of its instance, with `node` */
             int32_t exit_code;  /* TASK_EXITED: 0 = well */
-        } task;                 /* TASK_STARTED, TASK_EXITED, TASK_LOST */
+        } task;                 /* TASK_STARTED, TASK_EXITED, TASK_LOST, INSTANCE_FAILED */
         struct {
             uint64_t job_id;
             int64_t remaining_us;

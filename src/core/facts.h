@@ -24,6 +24,8 @@ int fact_job_cancelled(struct core *core, uint64_t job_id, struct err *err);
 int fact_task_started(struct core *core, const struct event *event, struct err *err);
 int fact_task_exited(struct core *core, const struct event *event, struct err *err);
 int fact_task_lost(struct core *core, const struct event *event, struct err *err);
+int fact_gpu_split(struct core *core, const struct event *event, struct err *err);
+int fact_instance_failed(struct core *core, const struct event *event, struct err *err);
 int fact_config_changed(struct core *core, const struct rules_spec *spec, struct err *err);
 int fact_job_checkpoint(struct core *core, const struct event *event, struct err *err);
 int fact_job_progress(struct core *core, const struct event *event, struct err *err);

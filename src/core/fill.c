@@ -13,6 +13,7 @@
 #include "core/place.h"
 #include "core/preempt.h"
 #include "core/rights.h"
+#include "core/split.h"
 #include "core/step.h"
 #include "core/victims.h"
 
@@ -113,7 +114,8 @@ static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, str
 {
     const bool free = claim_is_free(core, job);
 
-    *out_waits = free ? !claim_is_admitted(core, job) : claim_awaits(core, job);
+    *out_waits =
+        free ? !claim_is_admitted(core, job) : claim_awaits(core, job) || split_awaited(core, job);
     if (*out_waits)
         return false;
     if (free) {

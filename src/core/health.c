@@ -155,6 +155,22 @@ static void node_lost(struct core *core, uint32_t node, struct decisions *out)
     }
 }
 
+/* It was a while ago that one could not be made. */
+static void instances_may_be_made(struct core *core, uint32_t node)
+{
+    const uint32_t gpus = nodes_class_of(&core->nodes, node)->gpu_count;
+
+    for (uint32_t i = 0; core->nodes.rows[node].mig_first != ROW_NONE && i < gpus; i++) {
+        struct mig_book *book = nodes_mig(&core->nodes, node, i);
+
+        if (book->failed_until_us == 0 || book->failed_until_us > core->now_us)
+            continue;
+        book->failed_until_us = 0;
+        nodes_mig_changed(&core->nodes, node, i);
+        node_gains(core, node);
+    }
+}
+
 void node_overdue(struct core *core, uint32_t node, struct decisions *out)
 {
     struct node *row = &core->nodes.rows[node];
@@ -165,6 +181,7 @@ void node_overdue(struct core *core, uint32_t node, struct decisions *out)
         row->flaps_until_us = 0;
         node_gains(core, node);
     }
+    instances_may_be_made(core, node);
     due_node(core, node);
 }
 

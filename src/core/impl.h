@@ -71,6 +71,7 @@ struct core {
     uint32_t claimant_count, claimant_cap;
     struct reserve reserve; /* when and where waiting jobs start at the latest */
     struct drift drift;     /* what listings repaired */
+    int64_t split_wake_us;  /* when a GPU may be split anew though nothing happens; TIME_NONE */
     uint64_t marks_ahead;   /* checkpoints said to be of a time that had not come yet */
 
     /* what follows from the facts; in no digest */

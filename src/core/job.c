@@ -45,6 +45,7 @@ const char *reason_text(enum reason reason)
         [REASON_FAILED] = "a task of it failed",
         [REASON_LOST] = "a task of it was lost",
         [REASON_LIMIT] = "ran for its time limit",
+        [REASON_SPLIT] = "a GPU is being split anew for it",
     };
 
     check(reason < REASON_COUNT);

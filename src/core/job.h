@@ -62,6 +62,7 @@ enum reason {
     REASON_FAILED, /* a task of it ended badly */
     REASON_LOST,   /* a task of it was lost */
     REASON_LIMIT,  /* it ran for its time limit */
+    REASON_SPLIT,  /* a job that waits for a GPU to be split anew */
     REASON_COUNT,
 };
 

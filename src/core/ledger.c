@@ -72,7 +72,7 @@ static bool over_capacity(const struct core *core, uint32_t node)
         if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes ||
             !sharers_may(&gpu->sharers, class))
             return true;
-        if (row->mig_first != ROW_NONE && nodes_mig_room(&core->nodes, node, i)->closed)
+        if (row->mig_first != ROW_NONE && nodes_mig_room(&core->nodes, node, i)->clashes)
             return true;
     }
     return false;

@@ -33,7 +33,8 @@
 #define FLAP_WINDOW_US   600000000LL /* within this time must be calm for as long */
 #define FAILED_STARTS    3           /* a GPU on which so many starts failed */
 #define FAILED_WITHIN_US 300000000LL /* within this time gets no new work */
-#define MISSED_MAX       2           /* listings without a task that is on its way: it is lost */
+#define MIG_FAILED_US    60000000LL /* a GPU on which no instance could be made gets none so long */
+#define MISSED_MAX       2          /* listings without a task that is on its way: it is lost */
 /* Who gave way so soon after its start, again and again, makes nobody give way for a while; that
  * doubles each time, up to so often. See rights.h. */
 #define YIELD_SOON_US    (600 * 1000000LL)

@@ -117,7 +117,7 @@ static void work_out(struct mig_room *room)
     const struct mig_type *type = &mig_types[room->type];
     const struct mig_gpu both = mig_room_gpu(room);
 
-    for (uint32_t p = 0; p < type->profile_count && !room->closed; p++)
+    for (uint32_t p = 0; p < type->profile_count && !room->closed && room->bars == 0; p++)
         room->starts[p] = mig_gpu_starts(type, &both, p);
     for (uint32_t s = 0; s < type->memory_slices && !room->closed; s++) {
         const uint32_t profile = mig_gpu_at(&room->made, s);
@@ -129,8 +129,8 @@ static void work_out(struct mig_room *room)
 
 static bool is_same(const struct mig_room *a, const struct mig_room *b)
 {
-    return a->type == b->type && a->made.layout == b->made.layout &&
-           a->made.blocked == b->made.blocked && a->held == b->held && a->closed == b->closed;
+    return a->type == b->type && a->bars == b->bars && a->made.layout == b->made.layout &&
+           a->made.blocked == b->made.blocked && a->held == b->held && a->clashes == b->clashes;
 }
 
 static uint64_t key_of(const struct mig_room *room, uint64_t salt)
@@ -140,41 +140,44 @@ static uint64_t key_of(const struct mig_room *room, uint64_t salt)
     digest_init(&d);
     digest_u64(&d, salt);
     digest_u32(&d, room->type);
+    digest_u32(&d, room->bars);
     digest_u64(&d, room->made.layout);
     digest_u32(&d, room->made.blocked);
     digest_u64(&d, room->held);
-    digest_u32(&d, room->closed);
+    digest_u32(&d, room->clashes);
     return digest_value(&d);
 }
 
 /* Without what is worked out. */
-static struct mig_room room_like(uint32_t type, const struct mig_gpu *made,
+static struct mig_room room_like(uint32_t type, uint32_t bars, const struct mig_gpu *made,
                                  const struct mig_held *held)
 {
-    struct mig_room room = {.type = type, .made = *made};
+    struct mig_room room = {.type = type, .bars = bars, .made = *made};
 
-    room.closed = !is_possible(&mig_types[type], made, held);
+    room.clashes = !is_possible(&mig_types[type], made, held);
+    room.closed = room.clashes || (bars & MIG_BARRED) != 0;
     room.held = room.closed ? 0 : held->layout;
     return room;
 }
 
 static bool is_none(const struct mig_room *room)
 {
-    return !room->closed && (room->made.layout | room->held | room->made.blocked) == 0;
+    return !room->closed && room->bars == 0 &&
+           (room->made.layout | room->held | room->made.blocked) == 0;
 }
 
-bool mig_room_is(const struct mig_rooms *r, uint32_t room, uint32_t type,
+bool mig_room_is(const struct mig_rooms *r, uint32_t room, uint32_t type, uint32_t bars,
                  const struct mig_gpu *made, const struct mig_held *held)
 {
-    const struct mig_room like = room_like(type, made, held);
+    const struct mig_room like = room_like(type, bars, made, held);
 
     return room == 0 ? is_none(&like) : room < r->count && is_same(&r->rows[room], &like);
 }
 
-uint32_t mig_room_of(struct mig_rooms *r, uint32_t type, const struct mig_gpu *made,
+uint32_t mig_room_of(struct mig_rooms *r, uint32_t type, uint32_t bars, const struct mig_gpu *made,
                      const struct mig_held *held)
 {
-    struct mig_room room = room_like(type, made, held);
+    struct mig_room room = room_like(type, bars, made, held);
     uint32_t id;
 
     if (is_none(&room))

@@ -42,11 +42,16 @@ bool mig_held_clashes(const struct mig_held *held, const struct mig_held *used);
 bool mig_held_stands(const struct mig_gpu *made, const struct mig_type *type,
                      const struct mig_held *used);
 
+#define MIG_BARRED   1u /* it takes nobody: it is being split anew */
+#define MIG_NONE_NEW 2u /* only instances that stand are to be had */
+
 struct mig_room {
     uint32_t type; /* row of mig_types */
+    uint32_t bars; /* MIG_BARRED, MIG_NONE_NEW */
     struct mig_gpu made;
-    uint64_t held; /* layout of those that are held; 0 if closed */
-    bool closed;
+    uint64_t held;                     /* layout of those that are held; 0 if closed */
+    bool clashes;                      /* two have one slice, or where none may be */
+    bool closed;                       /* it takes nobody */
     uint16_t starts[MIG_PROFILES_MAX]; /* bit s: a new instance may be made at s */
     uint16_t idle[MIG_PROFILES_MAX];   /* one stands at s that nobody holds */
 };
@@ -63,11 +68,11 @@ void mig_rooms_copy(struct mig_rooms *dst, const struct mig_rooms *src);
 
 /* The room of a GPU that stands so; 0 if there is nothing on it. O(1), or when it is new
  * O(profiles * slices). */
-uint32_t mig_room_of(struct mig_rooms *r, uint32_t type, const struct mig_gpu *made,
+uint32_t mig_room_of(struct mig_rooms *r, uint32_t type, uint32_t bars, const struct mig_gpu *made,
                      const struct mig_held *held);
 
 /* Is it that? For checks. */
-bool mig_room_is(const struct mig_rooms *r, uint32_t room, uint32_t type,
+bool mig_room_is(const struct mig_rooms *r, uint32_t room, uint32_t type, uint32_t bars,
                  const struct mig_gpu *made, const struct mig_held *held);
 
 /* Could one have an instance of the profile on a GPU that stands so? As mig_room_has(), of a room

@@ -200,6 +200,7 @@ int fact_node_upserted(struct core *core, const struct node_spec *spec, struct e
     }
     core->index.gains++;
     ledger_refresh(core, node);
+    due_node(core, node);
     return 0;
 }
 

@@ -152,8 +152,8 @@ void nodes_mig_changed(struct nodes *n, uint32_t node, uint32_t gpu)
 {
     struct mig_book *book = nodes_mig(n, node, gpu);
 
-    book->room =
-        mig_room_of(&n->rooms, nodes_class_of(n, node)->mig_type - 1, &book->made, &book->held);
+    book->room = mig_room_of(&n->rooms, nodes_class_of(n, node)->mig_type - 1, mig_book_bars(book),
+                             &book->made, &book->held);
 }
 
 uint32_t nodes_mig_type(const char *model, int64_t gpu_memory_bytes)
@@ -416,6 +416,19 @@ static void health_walk(struct node *row, struct tape *t)
         tape_fail(t, "health of a node: says two things");
 }
 
+static void splits_walk(struct mig_book *book, bool first, struct tape *t)
+{
+    tape_u64(t, &book->leaving);
+    tape_i64_in(t, &book->failed_until_us, 0, TIME_US_MAX * 2, "when an instance may be made");
+    mig_price_gpu_walk(&book->price, t);
+    if (first)
+        mig_price_node_walk(&book->node_price, t);
+    for (uint32_t s = 0; tape_loads(t) && s < 16; s++)
+        if ((book->leaving >> (4 * s) & 15) != 0 &&
+            (book->leaving >> (4 * s) & 15) != (book->made.layout >> (4 * s) & 15))
+            tape_fail(t, "instances of a GPU: one leaves that does not stand");
+}
+
 /* Which instances stand; what is held follows from the tasks. */
 static void made_walk(struct nodes *n, struct node *row, struct tape *t)
 {
@@ -434,6 +447,7 @@ static void made_walk(struct nodes *n, struct node *row, struct tape *t)
         made->blocked = (uint16_t)blocked;
         if (tape_loads(t) && !mig_gpu_valid(class_mig(class), made))
             tape_fail(t, "instances of a GPU: cannot be so");
+        splits_walk(&n->migs[row->mig_first + i], i == 0, t);
     }
 }
 

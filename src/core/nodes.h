@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/links.h"
+#include "core/mig_price.h"
 #include "core/mig_room.h"
 #include "core/node.h"
 
@@ -27,8 +28,13 @@ struct gpu_book {
 /* Beside its gpu_book, of a GPU that may be split. */
 struct mig_book {
     struct mig_gpu made; /* the instances that stand, or are being made for tasks that hold them */
+    uint64_t leaving;    /* of these: layout of those that are being taken away; the GPU takes
+                          * nobody until it is heard what it has then */
+    int64_t failed_until_us; /* one could not be made: no new one until then; 0 = no */
+    struct mig_price_gpu price;
+    struct mig_price_node node_price; /* of the whole node: of its GPU 0 only */
     struct mig_held held;
-    uint32_t room; /* follows from these */
+    uint32_t room; /* follows from made, leaving, failed_until_us and held */
 };
 
 struct node {
@@ -136,6 +142,12 @@ static inline const struct mig_room *nodes_mig_room(const struct nodes *n, uint3
                                                     uint32_t gpu)
 {
     return &n->rooms.rows[nodes_mig(n, node, gpu)->room];
+}
+
+/* What keeps others from it, beside those that hold it: MIG_BARRED, MIG_NONE_NEW. */
+static inline uint32_t mig_book_bars(const struct mig_book *book)
+{
+    return (book->leaving != 0 ? MIG_BARRED : 0) | (book->failed_until_us > 0 ? MIG_NONE_NEW : 0);
 }
 
 /* Said after a change of a mig_book. */

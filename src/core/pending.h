@@ -40,7 +40,10 @@ struct bucket {
     enum reason reason;  /* why its first job waits */
     enum reason told;    /* what the last note said */
     uint32_t told_bound; /* and whose bound it named, QUEUE_NONE */
-    bool in_contest;     /* scratch of contest.c */
+    uint64_t split_at;  /* index gains when no GPU was split anew for its first job, see split.c; */
+    uint64_t split_job; /* its id; */
+    int64_t split_until_us; /* until then, that is so */
+    bool in_contest;        /* scratch of contest.c */
 };
 
 /* What is known of a gang, whoever asks for it. */

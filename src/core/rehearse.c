@@ -2,10 +2,12 @@
 /* rehearse.c - a clone plays on: what it decides comes true at once. */
 #include "core/rehearse.h"
 
+#include "base/bits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/core.h"
 #include "core/impl.h"
+#include "core/split.h"
 
 #define EXIT_TOLD_TO_STOP 143 /* 128 + SIGTERM */
 
@@ -110,7 +112,11 @@ void rehearse_step(struct rehearsal *r, int64_t now_us)
                 begin(r, d);
             else if (d->type == DECISION_STOP)
                 stop(r, d);
-            more = more || d->type == DECISION_START || d->type == DECISION_STOP;
+            else if (d->type == DECISION_REPARTITION)
+                split_is_done(r->core, r->out.places[d->place_first].node,
+                              mask_lowest(r->out.places[d->place_first].gpu_mask));
+            more = more || d->type == DECISION_REPARTITION || d->type == DECISION_START ||
+                   d->type == DECISION_STOP;
         }
     }
 }

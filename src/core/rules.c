@@ -196,8 +196,8 @@ static int check_instances(const struct core *core, uint32_t node, struct err *e
                                !mig_gpu_valid(class_mig(class), &all))))
             return err_set(err, -EINVAL, "rule 12: node '%s': GPU %u: instances cannot be so",
                            names_text(&core->names, row->name), i);
-        if (!mig_room_is(&core->nodes.rooms, book->room, class->mig_type - 1, &book->made,
-                         &book->held))
+        if (!mig_room_is(&core->nodes.rooms, book->room, class->mig_type - 1, mig_book_bars(book),
+                         &book->made, &book->held))
             return err_set(err, -EINVAL, "rule 6: node '%s': GPU %u: its room is another",
                            names_text(&core->names, row->name), i);
     }

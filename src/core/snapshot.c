@@ -393,6 +393,8 @@ static void core_walk(struct core *core, struct tape *t)
     tasks_on_nodes_walk(core, t);
     if (tape_loads(t) && !t->failed)
         rebuild(core, t);
+    if (!tape_digests(t))
+        tape_i64_in(t, &core->split_wake_us, 0, TIME_NONE, "when a GPU may be split anew");
     elastic_walk(core, t);
     if (core->placement->walk != NULL && !t->failed)
         core->placement->walk(core->placement_state, core, t);

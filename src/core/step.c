@@ -7,6 +7,7 @@
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/overdue.h"
+#include "core/split.h"
 
 /* Whose bound it is, in words: the queue, or the class. */
 static const char *queue_label(const struct core *core, uint32_t row)
@@ -109,6 +110,7 @@ uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out)
         step_repack(core, out);
     else
         step_fill(core, out);
+    step_split(core, out);
     step_grow(core, out);
     note(core, out);
     orderers_stepped(core);

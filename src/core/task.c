@@ -3,7 +3,9 @@
  * was saved. Hearing it twice is harmless. */
 #include <errno.h>
 
+#include "base/bits.h"
 #include "base/err.h"
+#include "core/due.h"
 #include "core/elastic.h"
 #include "core/facts.h"
 #include "core/fit.h"
@@ -163,6 +165,31 @@ int fact_task_lost(struct core *core, const struct event *event, struct err *err
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
+    job_task_lost(core, job, event->task.task);
+    return 0;
+}
+
+/* Its slices are free, and the GPU gets no new instance for a while, so that it starts elsewhere if
+ * it can. */
+int fact_instance_failed(struct core *core, const struct event *event, struct err *err)
+{
+    uint32_t job, node, gpu;
+    struct task *task;
+    const int rc = find_task(core, event, &job, err);
+
+    if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
+        return rc < 0 ? rc : 0;
+    task = job_task(core, &core->jobs.rows[job], event->task.task);
+    if (!task->mig_makes)
+        return err_set(err, -EINVAL, "job %llu: task %u: no instance is being made for it",
+                       (unsigned long long)event->task.job_id, event->task.task);
+    node = task->node;
+    gpu = mask_lowest(task->gpu_mask);
+    mig_not_made(core, (uint32_t)(task - core->jobs.tasks));
+    (void)gpus_failed_to_start(core, task);
+    nodes_mig(&core->nodes, node, gpu)->failed_until_us = core->now_us + MIG_FAILED_US;
+    nodes_mig_changed(&core->nodes, node, gpu);
+    due_node(core, node);
     job_task_lost(core, job, event->task.task);
     return 0;
 }

@@ -195,6 +195,17 @@ uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node)
     return core->nodes.rows[node].quarantined_mask;
 }
 
+bool core_gpu_instances(const struct core *core, uint32_t node, uint32_t gpu, struct mig_gpu *out,
+                        uint64_t *out_leaving)
+{
+    if (core->nodes.rows[node].mig_first == ROW_NONE ||
+        gpu >= nodes_class_of(&core->nodes, node)->gpu_count)
+        return false;
+    *out = nodes_mig(&core->nodes, node, gpu)->made;
+    *out_leaving = nodes_mig(&core->nodes, node, gpu)->leaving;
+    return true;
+}
+
 uint32_t core_node_first_task(const struct core *core, uint32_t node)
 {
     return core->nodes.rows[node].first_task;

@@ -63,6 +63,10 @@ uint32_t core_node_out(const struct core *core, uint32_t node);
 /* GPUs that are not usable, bit i: GPU i; and which of these because nothing started there. */
 uint64_t core_node_lost_gpus(const struct core *core, uint32_t node);
 uint64_t core_node_quarantined_gpus(const struct core *core, uint32_t node);
+/* The instances that stand on a GPU that may be split, and slices of some that are not ours; false
+ * if it may not. *out_leaving: layout of those of them that are being taken away. */
+bool core_gpu_instances(const struct core *core, uint32_t node, uint32_t gpu, struct mig_gpu *out,
+                        uint64_t *out_leaving);
 uint32_t core_node_first_task(const struct core *core, uint32_t node);
 
 /* How long the job is expected to run in all, knowing that it ran for so long (core/expect.h): as

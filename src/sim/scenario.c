@@ -178,6 +178,8 @@ static int act(struct sc *sc, const struct scn_action *a, struct err *err)
     case SCN_NODE_HEALTH:
     case SCN_NODE_REMOVED:
         return act_on_node(sc, a, err);
+    case SCN_GPU_HAS:
+        return sc_gpu_has(sc, a, err);
     case SCN_NODE:
         return join_nodes(sc, a->nodes, a->node_count, err);
     case SCN_LIST:
@@ -222,6 +224,8 @@ static void carry_out(struct sc *sc, const struct decision *d)
         j->evictions += evicted;
         j->limited = d->mode == STOP_LIMIT;
         sc_stop_tasks(sc, d);
+    } else if (d->type == DECISION_REPARTITION) {
+        sc_begin_split(sc, d);
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
         j->reject_reason = d->reason;

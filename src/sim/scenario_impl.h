@@ -32,6 +32,7 @@ enum sc_kind {
     SC_STOP,       /* a task hears that it is to stop */
     SC_DIE,        /* a task that was told to stop is gone */
     SC_DELIVER,    /* a report arrives */
+    SC_SPLIT,      /* a GPU was split anew, which is reported */
     SC_CHECKPOINT, /* the job saves its work, and again after checkpoint_every_us */
     SC_ACTION,     /* a line of the file */
 };
@@ -41,6 +42,7 @@ struct sc_due {
     uint32_t row;       /* task; action; job of a checkpoint */
     uint32_t run;       /* checkpoint: of this start */
     const char *node;   /* that must be heard of, or NULL */
+    uint32_t gpu;       /* SPLIT */
     struct event event; /* DELIVER */
 };
 
@@ -124,6 +126,10 @@ int sc_list_lost_nodes(struct sc *sc, struct err *err);
 bool sc_is_split(const struct sc *sc, const char *node, uint32_t gpu);
 void sc_forget_instances(struct sc *sc, const char *node);
 void sc_have_instance(struct sc *sc, struct sc_task *task, const struct task_place *place);
+void sc_no_instance(struct sc *sc, const struct sc_task *task);
+void sc_begin_split(struct sc *sc, const struct decision *decision);
+int sc_end_split(struct sc *sc, const struct sc_due *due, struct err *err);
+int sc_gpu_has(struct sc *sc, const struct scn_action *action, struct err *err);
 
 int sc_checkpoint(struct sc *sc, uint32_t job, int64_t mark_us, struct err *err);
 const struct scn_behaviour *sc_behaviour(const struct sc *sc, uint32_t job, uint32_t task);

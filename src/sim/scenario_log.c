@@ -173,6 +173,19 @@ static void add_reserve(struct sc *sc, struct text *line, const struct decision 
         text_addf(line, " later because of %s", name_of(sc, d->for_job));
 }
 
+/* "repartition n1:0 without 1g.10gb at 0, 1g.10gb at 1 for big" */
+static void add_repartition(struct sc *sc, struct text *line, const struct decision *d)
+{
+    const struct task_place *places = sc->world.decisions.places + d->place_first;
+
+    text_addf(line, "repartition %s:", places[0].node_name);
+    sc_add_gpus(line, places[0].gpu_mask);
+    for (uint32_t i = 0; i < d->place_count; i++)
+        text_addf(line, "%s %s at %u", i == 0 ? " without" : ",", places[i].mig_profile,
+                  places[i].mig_start);
+    text_addf(line, " for %s", name_of(sc, d->for_job));
+}
+
 /* "reject a: asks for more than the limit of a queue, ... (q: 9 GPUs, at most 8)" */
 static void add_reject(struct sc *sc, struct text *line, const struct decision *d)
 {
@@ -210,6 +223,9 @@ void sc_log_decision(struct sc *sc, const struct decision *d)
         break;
     case DECISION_RESERVE:
         add_reserve(sc, &line, d);
+        break;
+    case DECISION_REPARTITION:
+        add_repartition(sc, &line, d);
         break;
     case DECISION_ATTEND:
         text_addf(&line, "attend %s", name);

@@ -168,10 +168,10 @@ static void check_overlap(struct sc *sc, const struct sc_task *task)
 
 static enum scn_report report_of(enum event_type type)
 {
-    return type == EVENT_TASK_STARTED  ? SCN_STARTED
-           : type == EVENT_TASK_EXITED ? SCN_EXITED
-           : type == EVENT_TASK_LOST   ? SCN_REPORTED_LOST
-                                       : SCN_CHECKPOINTED;
+    return type == EVENT_TASK_STARTED                                 ? SCN_STARTED
+           : type == EVENT_TASK_EXITED                                ? SCN_EXITED
+           : type == EVENT_TASK_LOST || type == EVENT_INSTANCE_FAILED ? SCN_REPORTED_LOST
+                                                                      : SCN_CHECKPOINTED;
 }
 
 /* The line of the file that says what becomes of this report, or NULL. */
@@ -310,9 +310,12 @@ static bool fails_to_start(struct sc *sc, uint32_t row)
     const struct scn_job *spec = &sc->scn->jobs[task->job];
     const uint32_t starts = sc->jobs[task->job].first_starts;
 
-    if (task->task != 0 || starts > spec->start_fails + spec->start_loses)
+    if (task->task != 0 || starts > spec->instance_fails + spec->start_fails + spec->start_loses)
         return false;
-    if (starts <= spec->start_fails)
+    if (starts <= spec->instance_fails) {
+        sc_no_instance(sc, task);
+        go(sc, row, EVENT_INSTANCE_FAILED, 0);
+    } else if (starts <= spec->instance_fails + spec->start_fails)
         go(sc, row, EVENT_TASK_EXITED, SCN_EXIT_NO_START);
     else
         go(sc, row, EVENT_TASK_LOST, 0);
@@ -496,7 +499,8 @@ static bool is_of_before(const struct sc *sc, const struct event *event)
 
 static void note_gone(struct sc *sc, const struct event *event)
 {
-    if (event->type != EVENT_TASK_EXITED && event->type != EVENT_TASK_LOST)
+    if (event->type != EVENT_TASK_EXITED && event->type != EVENT_TASK_LOST &&
+        event->type != EVENT_INSTANCE_FAILED)
         return;
     for (uint32_t i = 0; i < sc->alive_count; i++) {
         struct sc_task *task = &sc->tasks[sc->alive[i]];
@@ -545,6 +549,8 @@ int sc_handle(struct sc *sc, uint32_t id, struct err *err)
         return 0;
     case SC_DELIVER:
         return deliver(sc, &due, err);
+    case SC_SPLIT:
+        return sc_end_split(sc, &due, err);
     case SC_CHECKPOINT:
         return checkpoint_again(sc, &due, err);
     case SC_ACTION:

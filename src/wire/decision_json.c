@@ -8,8 +8,13 @@
 #include "wire/modes_doc.h"
 
 static const char *const type_words[] = {
-    [DECISION_START] = "start", [DECISION_STOP] = "stop",       [DECISION_REJECT] = "reject",
-    [DECISION_NOTE] = "note",   [DECISION_RESERVE] = "reserve", [DECISION_ATTEND] = "attend",
+    [DECISION_START] = "start",
+    [DECISION_STOP] = "stop",
+    [DECISION_REJECT] = "reject",
+    [DECISION_NOTE] = "note",
+    [DECISION_RESERVE] = "reserve",
+    [DECISION_ATTEND] = "attend",
+    [DECISION_REPARTITION] = "repartition",
 };
 
 const char *stop_mode_text(enum stop_mode mode)
@@ -60,6 +65,10 @@ static void format_places(struct json_out *json, enum decision_type type,
         json_gpu_mask(json, "gpus", places[i].gpu_mask);
         if (type == DECISION_START && places[i].mig_profile != NULL)
             format_instance(json, &places[i]);
+        if (type == DECISION_REPARTITION) {
+            json_key_string(json, "mig", places[i].mig_profile);
+            json_key_u64(json, "mig_start", places[i].mig_start);
+        }
         if (type == DECISION_START)
             format_sharing(json, &places[i]);
         json_object_end(json);
@@ -111,6 +120,9 @@ static void format_rest(struct json_out *json, const struct decision *decision)
     case DECISION_NOTE:
         format_why(json, decision);
         break;
+    case DECISION_REPARTITION:
+        format_for_job(json, decision->for_job);
+        break;
     case DECISION_ATTEND:
         break;
     }
@@ -124,7 +136,7 @@ void decision_format(const struct decisions *decisions, uint32_t index, int64_t 
 
     check(index < decisions->count);
     decision = &decisions->items[index];
-    check(decision->type <= DECISION_ATTEND);
+    check(decision->type <= DECISION_REPARTITION);
     json_out_init(&json, out);
     json_object_begin(&json);
     json_key_string(&json, "decision", type_words[decision->type]);

@@ -30,6 +30,8 @@ const char *event_type_text(enum event_type type)
         [EVENT_TASK_STARTED] = "task_started",
         [EVENT_TASK_EXITED] = "task_exited",
         [EVENT_TASK_LOST] = "task_lost",
+        [EVENT_GPU_SPLIT] = "gpu_split",
+        [EVENT_INSTANCE_FAILED] = "instance_failed",
         [EVENT_JOB_PROGRESS] = "job_progress",
         [EVENT_CONFIG_CHANGED] = "config_changed",
         [EVENT_TIME_PASSED] = "time_passed",
@@ -226,6 +228,22 @@ static void format_listed(struct json_out *json, const struct event *event)
     json_array_end(json);
 }
 
+static void format_split(struct json_out *json, const struct event *event)
+{
+    json_key_string(json, "node", event->split.node);
+    json_key_u64(json, "gpu", event->split.gpu);
+    json_key(json, "instances");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < event->split.count; i++) {
+        json_object_begin(json);
+        json_key_string(json, "profile", event->split.instances[i].profile);
+        json_key_u64(json, "start", event->split.instances[i].start);
+        json_key_u64(json, "size", event->split.instances[i].size);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 static void format_task(struct json_out *json, const struct event *event)
 {
     json_key_u64(json, "job_id", event->task.job_id);
@@ -280,11 +298,15 @@ static void format_rest(struct json_out *json, const struct event *event)
     case EVENT_TASK_STARTED:
     case EVENT_TASK_EXITED:
     case EVENT_TASK_LOST:
+    case EVENT_INSTANCE_FAILED:
         format_task(json, event);
         break;
     case EVENT_JOB_PROGRESS:
         json_key_u64(json, "job_id", event->progress.job_id);
         json_key_i64(json, "remaining_us", event->progress.remaining_us);
+        break;
+    case EVENT_GPU_SPLIT:
+        format_split(json, event);
         break;
     case EVENT_TIME_PASSED:
     case EVENT_STEPPED:

@@ -27,8 +27,8 @@ struct event_text {
     struct field_texts labels;
     struct job_spec job;
     struct rules_text rules;
-    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links, *modes, *qos,
-        *knobs[QOS_KNOBS];
+    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *instances, *links, *modes,
+        *qos, *knobs[QOS_KNOBS];
 };
 
 #define AT(member) offsetof(struct event_text, member)
@@ -102,6 +102,8 @@ static const struct field exited_fields[] = {
     {"exit_code", FIELD_I64, NUMBER_WHOLE, true, AT(exit_code), INT32_MIN, INT32_MAX},
 };
 static const struct field lost_fields[] = {TASK};
+static const struct field split_fields[] = {HEAD, TEXT("node", node), U32("gpu", gpu),
+                                            NODE("instances", instances)};
 static const struct field progress_fields[] = {HEAD, U64("job_id", job_id),
                                                I64("remaining_us", remaining_us)};
 static const struct field config_fields[] = {HEAD, RULES_TEXT_FIELDS(rules)};
@@ -128,6 +130,8 @@ static const struct {
     [EVENT_TASK_STARTED] = TABLE(started_fields),
     [EVENT_TASK_EXITED] = TABLE(exited_fields),
     [EVENT_TASK_LOST] = TABLE(lost_fields),
+    [EVENT_INSTANCE_FAILED] = TABLE(lost_fields),
+    [EVENT_GPU_SPLIT] = TABLE(split_fields),
     [EVENT_JOB_PROGRESS] = TABLE(progress_fields),
     [EVENT_CONFIG_CHANGED] = TABLE(config_fields),
     [EVENT_TIME_PASSED] = TABLE(time_fields),
@@ -385,6 +389,30 @@ static int fill_task(const struct doc *doc, const struct event_text *text, struc
     return text->gpu_list ? parse_gpu_mask(doc, text->gpu_list, &out->task.gpu_mask, err) : 0;
 }
 
+#undef AT
+#define AT(member) offsetof(struct split_instance, member)
+
+static const struct field instance_fields[] = {TEXT("profile", profile), U32("start", start),
+                                               U32("size", size)};
+
+static int parse_split(const struct doc *doc, const struct event_text *text, struct event *out,
+                       struct err *err)
+{
+    struct split_instance *instances;
+    int rc = doc_want_list(doc, text->instances, UINT32_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    out->split.node = text->node;
+    out->split.gpu = text->gpu;
+    out->split.instances = instances =
+        arena_alloc(doc->arena, text->instances->child_count, sizeof *instances);
+    for (const struct doc_node *n = doc_first(doc, text->instances); n && rc == 0;
+         n = doc_next(doc, n))
+        rc = fields_read(doc, n, instance_fields, 3, &instances[out->split.count++], err);
+    return rc;
+}
+
 static int fill_health(const struct doc *doc, const struct event_text *text, struct event *out,
                        struct err *err)
 {
@@ -434,7 +462,10 @@ static int fill(const struct doc *doc, const struct event_text *text, struct eve
     case EVENT_TASK_STARTED:
     case EVENT_TASK_EXITED:
     case EVENT_TASK_LOST:
+    case EVENT_INSTANCE_FAILED:
         return fill_task(doc, text, out, err);
+    case EVENT_GPU_SPLIT:
+        return parse_split(doc, text, out, err);
     case EVENT_JOB_PROGRESS:
         out->progress.job_id = text->job_id;
         out->progress.remaining_us = text->remaining_us;

@@ -44,8 +44,9 @@ struct scn_job {
     uint32_t line;
     struct job_spec spec;
     struct scn_behaviour behaviour;
-    uint32_t start_fails; /* so many starts end at once: task 0 exits with SCN_EXIT_NO_START, */
-    uint32_t start_loses; /* or is lost */
+    uint32_t start_fails;    /* so many starts end at once: task 0 exits with SCN_EXIT_NO_START, */
+    uint32_t start_loses;    /* or is lost */
+    uint32_t instance_fails; /* before these: its instance cannot be made */
     int64_t checkpoint_every_us; /* 0 = only at `checkpoint` lines */
     int64_t checkpoint_skew_us;  /* of the mark that is told, against the time it was taken */
     struct scn_task *tasks;      /* [task_count] */
@@ -64,6 +65,7 @@ enum scn_verb {
     SCN_DELAY, /* arrive later, */
     SCN_TWICE, /* or arrive twice */
     SCN_GPU,
+    SCN_GPU_HAS,
     SCN_NODE,         /* it joins, or is described anew */
     SCN_NODE_HEALTH,  /* silent, heard, drained, undrained */
     SCN_NODE_REMOVED, /* with every task on it */
@@ -91,6 +93,8 @@ struct scn_action {
     int64_t exit_code;             /* EXIT */
     const struct node_spec *nodes; /* [node_count] NODE */
     uint32_t node_count;
+    const struct split_instance *instances; /* [instance_count] GPU_HAS */
+    uint32_t instance_count;
     const struct rules_spec *rules; /* CONFIG */
 };
 

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/scan.h"
 #include "base/vec.h"
 #include "core/job.h"
 #include "core/links.h"
+#include "core/mig.h"
 #include "wire/event_text.h"
 #include "wire/quote.h"
 #include "wire/rules_doc.h"
@@ -152,18 +154,58 @@ static int read_filter(struct at *at, struct err *err)
     return rc;
 }
 
+/* "1g.10gb@6", or of an unknown one "odd@4+2": two slices from 4 on. */
+static int read_instance(struct at *at, const char *text, struct split_instance *out,
+                         struct err *err)
+{
+    char *profile = arena_text(&at->r->out->arena, text, strlen(text));
+    char *start = strrchr(profile, '@'), *size = start != NULL ? strchr(start, '+') : NULL;
+
+    if (size != NULL)
+        *size++ = '\0';
+    if (start != NULL)
+        *start++ = '\0';
+    *out = (struct split_instance){.profile = profile};
+    if (start == NULL || scan_u32(start, &out->start) < 0 ||
+        (size != NULL && scan_u32(size, &out->size) < 0))
+        return scn_line_error(at->r, at->line, err, -EINVAL,
+                              "wanted PROFILE@START such as 1g.10gb@6, is %s", quote_of(text).text);
+    return 0;
+}
+
+static int read_instances(struct at *at, struct err *err)
+{
+    const uint32_t count = at->line->count - at->verb - 4;
+    struct split_instance *instances =
+        arena_alloc(&at->r->out->arena, count + 1, sizeof *instances);
+    int rc = 0;
+
+    at->action.verb = SCN_GPU_HAS;
+    at->action.instances = instances;
+    at->action.instance_count = count;
+    for (uint32_t i = 0; i < count && rc == 0; i++)
+        rc = read_instance(at, word(at, 4 + i), &instances[i], err);
+    return rc;
+}
+
 static int read_gpu(struct at *at, struct err *err)
 {
+    static const char form[] = "gpu NODE NUMBER lost|healthy|has [PROFILE@START...]";
     int64_t gpu = 0;
-    int health, rc = want(at, 3, 3, "gpu NODE NUMBER lost|healthy", err);
+    int health, rc = want(at, 3, 3 + MIG_SLICES_MAX, form, err);
 
     if (rc == 0)
         rc = scn_number(at->r, at->line, "gpu", word(at, 2), NODE_GPUS_MAX - 1, &gpu, err);
     if (rc < 0)
         return rc;
-    health = scn_word(at->r, at->line, word(at, 3), gpu_health_words, 2, err);
     at->action.node = arena_intern(&at->r->out->arena, word(at, 1));
     at->action.gpu = (uint32_t)gpu;
+    if (strcmp(word(at, 3), "has") == 0)
+        return read_instances(at, err);
+    rc = want(at, 3, 3, form, err);
+    if (rc < 0)
+        return rc;
+    health = scn_word(at->r, at->line, word(at, 3), gpu_health_words, 2, err);
     at->action.word = (uint32_t)health;
     return health < 0 ? health : 0;
 }
@@ -296,6 +338,7 @@ static int read_verb(struct at *at, struct err *err)
     case SCN_RESTART:
         return want(at, 0, 0, "restart", err);
     case SCN_SUBMIT:
+    case SCN_GPU_HAS:
     case SCN_NODE_HEALTH:
     case SCN_NODE_REMOVED:
     case SCN_VERB_COUNT:

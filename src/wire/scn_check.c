@@ -23,8 +23,8 @@ static void list_nodes(const struct scn *scn, struct names *out)
 
 static bool is_about_node(enum scn_verb verb)
 {
-    return verb == SCN_GPU || verb == SCN_NODE_HEALTH || verb == SCN_NODE_REMOVED ||
-           verb == SCN_LIST;
+    return verb == SCN_GPU || verb == SCN_GPU_HAS || verb == SCN_NODE_HEALTH ||
+           verb == SCN_NODE_REMOVED || verb == SCN_LIST;
 }
 
 static int check_nodes(const struct scn_reader *r, struct err *err)

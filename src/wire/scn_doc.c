@@ -233,7 +233,7 @@ struct behaviour_text {
     const struct doc_node *runs, *dies_after;
     int64_t checkpoint_every_us;
     const char *skew;
-    uint32_t start_fails, start_loses;
+    uint32_t start_fails, start_loses, instance_fails;
     bool oracle;
 };
 
@@ -251,6 +251,7 @@ static const struct field behaviour_fields[] = {
     /* of jobs only: */
     {"start-fails", FIELD_U32, NUMBER_WHOLE, false, AT(start_fails), 0, UINT32_MAX},
     {"start-loses", FIELD_U32, NUMBER_WHOLE, false, AT(start_loses), 0, UINT32_MAX},
+    {"instance-fails", FIELD_U32, NUMBER_WHOLE, false, AT(instance_fails), 0, UINT32_MAX},
     {"checkpoint-every", FIELD_I64, NUMBER_DURATION, false, AT(checkpoint_every_us), 1000,
      DURATION_US_MAX},
     {"checkpoint-skew", FIELD_TEXT, NUMBER_WHOLE, false, AT(skew), 0, 0},
@@ -436,6 +437,7 @@ int scn_read_job(struct scn_reader *r, const struct scn_line *line, struct scn_j
     out->behaviour = text.behaviour;
     out->start_fails = text.start_fails;
     out->start_loses = text.start_loses;
+    out->instance_fails = text.instance_fails;
     out->checkpoint_every_us = text.checkpoint_every_us;
     if (rc == 0 && text.oracle && text.behaviour.runs_us >= 0)
         out->spec.remaining_us = text.behaviour.runs_us;

@@ -54,6 +54,8 @@ static struct event rename_nodes(const struct event *event, char *buffer, size_t
         other.node_health.node = renamed(event->node_health.node, buffer, size);
     else if (event->type == EVENT_NODE_LISTED)
         other.listed.node = renamed(event->listed.node, buffer, size);
+    else if (event->type == EVENT_GPU_SPLIT)
+        other.split.node = renamed(event->split.node, buffer, size);
     else if (event->type == EVENT_TASK_STARTED)
         other.task.node = renamed(event->task.node, buffer, size);
     return other;
@@ -161,6 +163,7 @@ static void a_step_in_between_decides_nothing_more(void **state)
                 configs[c].repack != REPACK_NEVER)
                 continue; /* such may change their mind at every step */
             twins_open(&t, c, seed, true);
+            t.play.unsplit = true; /* what splitting costs is over at a time */
             for (uint32_t i = 0; i < EVENTS; i++) {
                 struct event event;
 

@@ -68,6 +68,7 @@ static void check_stop(const struct core *core, const struct decision *d)
 static bool may_both_be(const struct core *core, const struct decision *a, const struct decision *b)
 {
     return a->job_id != b->job_id || a->type == DECISION_NOTE || b->type == DECISION_NOTE ||
+           a->type == DECISION_REPARTITION || b->type == DECISION_REPARTITION ||
            (a->type == DECISION_ATTEND && b->type == DECISION_START) ||
            (a->type == DECISION_STOP && a->reason == REASON_LOST &&
             (b->type == DECISION_RESERVE || (b->type == DECISION_START && b->run == a->run + 1))) ||

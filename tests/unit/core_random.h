@@ -30,6 +30,7 @@ struct play {
     uint32_t links[28];
     struct job_after after[2];
     struct listed_task listed[64];
+    struct split_instance instances[16];
     struct queue_spec queues[12];
     struct class_spec classes[4];
 };
@@ -452,6 +453,36 @@ static inline void tell(struct core *core, uint64_t id, uint32_t task, enum even
     (void)core_apply(core, &event, NULL);
 }
 
+/* What a GPU has that may be split: all but those that were to be taken away; at times one of these
+ * as well, or one of somebody else. Nothing if there is none on the node. */
+static inline void play_instances(struct play *play, const struct core *core, struct event *out)
+{
+    const uint32_t node = play_below(play, core_node_rows(core)), gpu = play_below(play, 4);
+    uint64_t leaving;
+    struct mig_gpu made;
+    const struct mig_type *type;
+
+    if (!core_node_in_use(core, node) || !core_gpu_instances(core, node, gpu, &made, &leaving))
+        return;
+    type = class_mig(core_class(core, core_node_class(core, node)));
+    snprintf(play->name, sizeof play->name, "%s", core_name(core, core_node_name(core, node)));
+    out->type = EVENT_GPU_SPLIT;
+    out->split.node = play->name;
+    out->split.gpu = gpu;
+    out->split.instances = play->instances;
+    for (uint32_t s = 0; s < type->memory_slices; s++) {
+        const uint32_t profile = mig_gpu_at(&made, s);
+
+        if (profile != MIG_NONE && ((leaving >> (4 * s) & 15) == 0 || play_below(play, 9) == 0))
+            play->instances[out->split.count++] =
+                (struct split_instance){type->profiles[profile].name, s, 0};
+    }
+    if (!play->tame && play_below(play, 12) == 0)
+        play->instances[out->split.count++] =
+            (struct split_instance){play_below(play, 2) == 0 ? "odd" : type->profiles[0].name,
+                                    play_below(play, 8), 1 + play_below(play, 2)};
+}
+
 /* The next event. It may be refused. */
 static inline void play_event(struct play *play, const struct core *core, struct event *out)
 {
@@ -471,6 +502,8 @@ static inline void play_event(struct play *play, const struct core *core, struct
         play_list(play, core, out);
     } else if (draw < 83) {
         play_task(play, core, EVENT_TASK_LOST, out);
+        if (!play->unsplit && play_below(play, 6) == 0)
+            out->type = EVENT_INSTANCE_FAILED;
     } else if (draw < 87) {
         out->type = EVENT_JOB_CANCELLED;
         out->job_id = play->next_id - 1 - rng_below(&play->rng, 30);
@@ -485,6 +518,8 @@ static inline void play_event(struct play *play, const struct core *core, struct
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));
         out->node_health.node = play->name;
         out->node_health.health = play_node_health(play);
+    } else if (draw < 96 && !play->unsplit && play_below(play, 2) == 0) {
+        play_instances(play, core, out);
     } else if (draw < 96) {
         out->type = EVENT_GPU_HEALTH;
         snprintf(play->name, sizeof play->name, "n%u", play_below(play, play->nodes));

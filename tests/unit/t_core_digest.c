@@ -83,6 +83,7 @@ static const struct field core_fields[] = {
     FIELD(core, reserve, LINK),
     FIELD(core, drift, IN),
     FIELD(core, marks_ahead, IN),
+    FIELD(core, split_wake_us, OUT),
     FIELD(core, fits, OUT),
     FIELD(core, index, OUT),
     FIELD(core, subsets, OUT),
@@ -256,6 +257,10 @@ static const struct field node_fields[] = {
 
 static const struct field mig_fields[] = {
     FIELD(mig_book, made, IN),
+    FIELD(mig_book, leaving, IN),
+    FIELD(mig_book, failed_until_us, IN),
+    FIELD(mig_book, price, IN),
+    FIELD(mig_book, node_price, IN),
     FIELD(mig_book, held, OUT),
     FIELD(mig_book, room, OUT),
     END,
@@ -487,10 +492,21 @@ static const struct field wanted_fields[] = {
 };
 
 static const struct field bucket_fields[] = {
-    FIELD(bucket, ask, LINK),      FIELD(bucket, heap, LINK),      FIELD(bucket, count, IN),
-    FIELD(bucket, cap, OUT),       FIELD(bucket, open_at, OUT),    FIELD(bucket, refused_at, OUT),
-    FIELD(bucket, bound, IN),      FIELD(bucket, reason, IN),      FIELD(bucket, told, IN),
-    FIELD(bucket, told_bound, IN), FIELD(bucket, in_contest, OUT), END,
+    FIELD(bucket, ask, LINK),
+    FIELD(bucket, heap, LINK),
+    FIELD(bucket, count, IN),
+    FIELD(bucket, cap, OUT),
+    FIELD(bucket, open_at, OUT),
+    FIELD(bucket, refused_at, OUT),
+    FIELD(bucket, bound, IN),
+    FIELD(bucket, reason, IN),
+    FIELD(bucket, told, IN),
+    FIELD(bucket, told_bound, IN),
+    FIELD(bucket, split_at, OUT),
+    FIELD(bucket, split_job, OUT),
+    FIELD(bucket, split_until_us, OUT),
+    FIELD(bucket, in_contest, OUT),
+    END,
 };
 
 static const struct field reserve_fields[] = {

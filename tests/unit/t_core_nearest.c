@@ -143,6 +143,7 @@ static void what_is_named_starts_the_job(void **state)
             struct play play;
 
             play_init(&play, seed, 6);
+            play.unsplit = true; /* it comes true at once here */
             bed_open_with(&bed, &configs[c]);
             play_join(&play, bed.core);
             if (seed % 2 == 1)
@@ -228,6 +229,7 @@ static void a_job_starts_when_it_is_expected_to(void **state)
             uint64_t *ids;
 
             play_init(&play, seed, 6);
+            play.unsplit = true; /* it comes true at once here */
             bed_open_with(&bed, &steady[c]);
             play_join(&play, bed.core);
             for (uint32_t i = 0; i < 40; i++)

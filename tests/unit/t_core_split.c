@@ -29,6 +29,12 @@ static void bed_split(struct bed *bed, uint32_t gpus, uint32_t modes)
     bed_apply(bed, &event);
 }
 
+static void bed_wait(struct bed *bed, int64_t us)
+{
+    bed_apply(bed,
+              &(struct event){.type = EVENT_TIME_PASSED, .at_us = core_now_us(bed->core) + us});
+}
+
 /* Submitted, with a step after it. */
 static void want(struct bed *bed, uint64_t id, const char *profile, uint32_t tasks)
 {
@@ -248,6 +254,159 @@ static void modes_of_a_node_are_mixed_but_not_those_of_a_gpu(void **state)
     bed_close(&bed);
 }
 
+/* ---- split anew ---- */
+
+static struct event has(const struct split_instance *instances, uint32_t count)
+{
+    return (struct event){
+        .type = EVENT_GPU_SPLIT,
+        .split = {.node = "n0", .gpu = 0, .instances = instances, .count = count}};
+}
+
+static void an_idle_instance_is_taken_away_for_who_has_waited_long_enough(void **state)
+{
+    static const struct split_instance kept = {.profile = "1g.10gb", .start = 6};
+    const struct event event = has(&kept, 1);
+    const struct decision *d;
+    int64_t since_us;
+    struct bed bed;
+
+    (void)state;
+    bed_split(&bed, 1, MIG);
+    want(&bed, 1, "1g.10gb", 1);
+    want(&bed, 2, "3g.40gb", 1); /* at 0, as 4 has no compute for it beside a 4g */
+    bed_run(&bed, 1);
+    end(&bed, 2);
+    since_us = core_now_us(bed.core);
+    want(&bed, 3, "4g.40gb", 1);
+    assert_null(bed_find(&bed, DECISION_REPARTITION, 3));
+    assert_true(core_next_wake_us(bed.core) == since_us + 10000001);
+    bed_wait(&bed, 8000000);
+    bed_step(&bed); /* it has waited as long as it takes, and no longer */
+    assert_true(core_now_us(bed.core) == since_us + 10000000);
+    assert_null(bed_find(&bed, DECISION_REPARTITION, 3));
+    bed_step(&bed);
+    d = bed_find(&bed, DECISION_REPARTITION, 3);
+    assert_non_null(d);
+    assert_int_equal(d->place_count, 1); /* that of job 1 is not touched */
+    assert_string_equal(bed.out.places[d->place_first].mig_profile, "3g.40gb");
+    assert_int_equal(bed_reason(&bed, 3), REASON_SPLIT);
+    want(&bed, 4, "1g.10gb", 1); /* the GPU takes nobody */
+    assert_null(place_of(&bed, 4));
+    bed_apply(&bed, &event);
+    bed_step(&bed);
+    expect_at(&bed, 3, 0, 0, true);
+    assert_non_null(place_of(&bed, 4));
+    bed_close(&bed);
+}
+
+static void what_stays_on_the_device_is_in_the_way_still(void **state)
+{
+    static const struct split_instance stayed = {.profile = "3g.40gb", .start = 4};
+    const struct event event = has(&stayed, 1);
+    struct bed bed;
+
+    (void)state;
+    bed_split(&bed, 1, MIG);
+    want(&bed, 1, "3g.40gb", 1);
+    end(&bed, 1);
+    want(&bed, 2, "7g.80gb", 1);
+    bed_wait(&bed, 10000001);
+    bed_step(&bed);
+    assert_non_null(bed_find(&bed, DECISION_REPARTITION, 2));
+    bed_apply(&bed, &event);
+    bed_step(&bed);
+    assert_null(place_of(&bed, 2));
+    assert_null(bed_find(&bed, DECISION_REPARTITION, 2)); /* not again so soon */
+    assert_int_equal(bed_reason(&bed, 2), REASON_ROOM);
+    want(&bed, 3, "3g.40gb", 1);
+    expect_at(&bed, 3, 0, 4, false);
+    bed_close(&bed);
+}
+
+/* Demand that changes from one layout to another every 30 s, for a day. */
+static void a_storm_of_demand_is_no_storm_of_resets(void **state)
+{
+    static const char *const profiles[] = {"4g.40gb", "3g.40gb"};
+    uint32_t splits = 0;
+    uint64_t id = 1;
+    struct bed bed;
+
+    (void)state;
+    bed_split(&bed, 1, MIG);
+    for (uint32_t i = 0; i < 2880; i++, id++) {
+        const struct event none = has(NULL, 0);
+
+        SUBMIT(&bed, .id = id, .gpus = 1, .mig = profiles[i % 2], .tasks = 1 + i % 2);
+        for (uint32_t s = 0; s < 2; s++) {
+            bed_step(&bed);
+            if (bed_find(&bed, DECISION_REPARTITION, id) != NULL) {
+                splits++;
+                bed_apply(&bed, &none);
+                bed_step(&bed);
+            }
+            bed_wait(&bed, 15000000);
+        }
+        if (bed_state(&bed, id) == JOB_STARTING)
+            end(&bed, id);
+        else
+            apply(&bed, cancelled(id));
+    }
+    assert_true(splits > 100); /* it is not refused for ever */
+    assert_true(splits <= mig_price_bound(&mig_price_defaults, core_now_us(bed.core)));
+    bed_close(&bed);
+}
+
+static void instances_of_others_are_left_alone_and_their_slices_out(void **state)
+{
+    static const struct split_instance others[] = {{.profile = "odd", .start = 0, .size = 3},
+                                                   {.profile = "1g.10gb", .start = 6}};
+    struct event event = has(others, 2);
+    struct bed bed;
+
+    (void)state;
+    bed_split(&bed, 1, MIG | WHOLE);
+    bed_apply(&bed, &event);
+    bed_apply(&bed, &event);
+    SUBMIT(&bed, .id = 1, .gpus = 1);
+    want(&bed, 2, "3g.40gb", 1);
+    want(&bed, 3, "2g.20gb", 1);
+    assert_null(place_of(&bed, 2));
+    expect_at(&bed, 3, 0, 4, true);
+    bed_wait(&bed, 30000000);
+    bed_step(&bed);
+    assert_int_equal(bed.out.count, 0);
+    event.split.count = 13;
+    bed_refuses(&bed, &event, EINVAL);
+    event = has(others, 2);
+    event.split.gpu = 1;
+    bed_refuses(&bed, &event, EINVAL);
+    bed_close(&bed);
+}
+
+static void an_instance_that_cannot_be_made_is_made_elsewhere(void **state)
+{
+    struct event event = {.type = EVENT_INSTANCE_FAILED, .task = {.job_id = 1}};
+    struct bed bed;
+
+    (void)state;
+    bed_split(&bed, 2, MIG);
+    want(&bed, 1, "3g.40gb", 1);
+    expect_at(&bed, 1, 0, 4, true);
+    bed_apply(&bed, &event);
+    assert_true(nodes_mig(&bed.core->nodes, 0, 0)->made.layout == 0);
+    bed_step(&bed);
+    expect_at(&bed, 1, 1, 4, true);
+    bed_run(&bed, 1);
+    bed_refuses(&bed, &event, EINVAL); /* it has started */
+    want(&bed, 2, "7g.80gb", 1);
+    assert_null(place_of(&bed, 2));
+    bed_wait(&bed, 60000000);
+    bed_step(&bed);
+    expect_at(&bed, 2, 0, 0, true);
+    bed_close(&bed);
+}
+
 /* ---- giving way ---- */
 
 static void a_job_that_goes_before_gets_the_instance_of_another(void **state)
@@ -400,6 +559,11 @@ int main(void)
         TEST(an_instance_stays_and_is_had_again),
         TEST(an_idle_instance_of_another_profile_is_in_the_way),
         TEST(modes_of_a_node_are_mixed_but_not_those_of_a_gpu),
+        TEST(an_idle_instance_is_taken_away_for_who_has_waited_long_enough),
+        TEST(what_stays_on_the_device_is_in_the_way_still),
+        TEST(a_storm_of_demand_is_no_storm_of_resets),
+        TEST(instances_of_others_are_left_alone_and_their_slices_out),
+        TEST(an_instance_that_cannot_be_made_is_made_elsewhere),
         TEST(a_job_that_goes_before_gets_the_instance_of_another),
         TEST(what_a_task_really_takes_is_booked),
         TEST(instances_on_each_other_are_a_deficit_until_one_is_gone),

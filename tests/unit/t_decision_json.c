@@ -101,11 +101,32 @@ static void the_instance_of_a_task_is_part_of_its_place(void **state)
     text_done(&text);
 }
 
+static void instances_that_are_taken_away_are_named(void **state)
+{
+    struct decision item = {
+        .type = DECISION_REPARTITION, .job_id = 7, .for_job = 7, .place_count = 1};
+    struct task_place place = {
+        .node_name = "b", .gpu_mask = 2, .mig_profile = "3g.40gb", .mig_start = 4};
+    const struct decisions decisions = {
+        .items = &item, .count = 1, .places = &place, .place_count = 1};
+    struct text text;
+
+    (void)state;
+    text_init(&text, 1000);
+    decisions_format(&decisions, 1, &text);
+    assert_string_equal(
+        text_str(&text),
+        "{\"decision\":\"repartition\",\"at_us\":1,\"job_id\":7,\"for_job\":7,\"places\":["
+        "{\"task\":0,\"node\":\"b\",\"gpus\":[1],\"mig\":\"3g.40gb\",\"mig_start\":4}]}\n");
+    text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_decision_is_one_line),
         TEST(the_instance_of_a_task_is_part_of_its_place),
+        TEST(instances_that_are_taken_away_are_named),
     };
 
     return RUN_TESTS(tests);

@@ -44,6 +44,12 @@ static const char *const lines[EVENT_TYPE_COUNT] = {
     [EVENT_NODE_LISTED] = "{\"type\":\"node_listed\",\"at_us\":1,\"node\":\"n\",\"tasks\":["
                           "{\"job_id\":7,\"task\":1,\"run\":2},"
                           "{\"job_id\":8,\"task\":0,\"run\":1}]}\n",
+    [EVENT_GPU_SPLIT] =
+        "{\"type\":\"gpu_split\",\"at_us\":1,\"node\":\"n\",\"gpu\":3,\"instances\":["
+        "{\"profile\":\"1g.10gb\",\"start\":6,\"size\":0},"
+        "{\"profile\":\"odd\",\"start\":0,\"size\":2}]}\n",
+    [EVENT_INSTANCE_FAILED] =
+        "{\"type\":\"instance_failed\",\"at_us\":3,\"job_id\":7,\"task\":1,\"run\":2}\n",
     [EVENT_JOB_HELD] = "{\"type\":\"job_held\",\"at_us\":1,\"job_id\":7}\n",
     [EVENT_JOB_RELEASED] = "{\"type\":\"job_released\",\"at_us\":1,\"job_id\":7}\n",
     [EVENT_JOB_CHECKPOINT] =
