@@ -75,6 +75,12 @@ uint32_t mig_room_of(struct mig_rooms *r, uint32_t type, uint32_t bars, const st
 bool mig_room_is(const struct mig_rooms *r, uint32_t room, uint32_t type, uint32_t bars,
                  const struct mig_gpu *made, const struct mig_held *held);
 
+/* And just there? Not of row 0. */
+static inline bool mig_room_has_at(const struct mig_room *room, uint32_t profile, uint32_t start)
+{
+    return ((room->starts[profile] | room->idle[profile]) >> start & 1) != 0;
+}
+
 /* Could one have an instance of the profile on a GPU that stands so? As mig_room_has(), of a room
  * that is only thought of. O(slices). */
 bool mig_could_have(const struct mig_type *type, const struct mig_gpu *made,

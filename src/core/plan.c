@@ -176,7 +176,9 @@ static bool can_stay(struct core *core, const struct task *task, uint32_t index)
     for (uint64_t left = h.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (!nodes_gpu_has(&core->nodes, task->node, gpu, &h.need))
+        if (!nodes_gpu_has(&core->nodes, task->node, gpu, &h.need) ||
+            (need.mode == GPU_MIG && !mig_room_has_at(nodes_mig_room(&core->nodes, task->node, gpu),
+                                                      need.profile, task->mig_start)))
             return false;
     }
     trial_take(core, task->node, task->shape, task->gpu_mask, task->mig_start, index);

@@ -169,15 +169,23 @@ void timeline_hide(struct core *core)
 
 /* ---- room for given places ---- */
 
-/* Are the instances in `used` on no others' slices: those in `held`, which has them too, and those
- * that stand? */
-static bool mig_goes(const struct core *core, uint32_t node, uint32_t gpu,
-                     const struct mig_held *held, const struct mig_held *used)
+/* On a GPU that may be split: are the instances in `used` on no others' slices - those in `held`,
+ * which has them too, and those that stand - and does none stand where there is to be none? */
+static bool mig_goes(const struct core *core, uint32_t node, uint32_t gpu, const struct hold *held,
+                     const struct hold *used)
 {
-    return used->layout == 0 ||
-           (!mig_held_clashes(held, used) &&
-            mig_held_stands(&nodes_mig(&core->nodes, node, gpu)->made,
-                            class_mig(nodes_class_of(&core->nodes, node)), used));
+    const struct mig_book *book = nodes_mig(&core->nodes, node, gpu);
+    const struct mig_held *own = &used->mig[gpu];
+
+    if (used->gpu_mgpu[gpu] == 0)
+        return true;
+    if (book->leaving != 0)
+        return false;
+    if (own->layout == 0)
+        return (book->made.layout | book->made.blocked) == 0;
+    return !mig_held_clashes(&held->mig[gpu], own) &&
+           mig_held_stands(&book->made, class_mig(nodes_class_of(&core->nodes, node)), own) &&
+           (book->failed_until_us == 0 || (own->layout & ~book->made.layout) == 0);
 }
 
 /* `used` is part of `held`. Elsewhere more may be held than there is (a deficit, a claim), which is
@@ -194,7 +202,7 @@ static bool is_within(const struct core *core, uint32_t node, const struct hold 
         if ((used->gpu_mgpu[i] > 0 && held->gpu_mgpu[i] > GPU_MGPU) ||
             (used->gpu_bytes[i] > 0 && held->gpu_bytes[i] > class->gpu_memory_bytes) ||
             (used->sharers[i].count > 0 && !sharers_may(&held->sharers[i], class)) ||
-            (class->mig_type > 0 && !mig_goes(core, node, i, &held->mig[i], &used->mig[i])))
+            (class->mig_type > 0 && !mig_goes(core, node, i, held, used)))
             return false;
     return true;
 }
