@@ -60,7 +60,7 @@ void claim_drop(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
-    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
+    if (!job_has_claim(row))
         return;
     give_places(core, job);
     core->index.gains++;
@@ -102,8 +102,7 @@ void claim_judge_anew(struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
 
-    if (row->state == JOB_PENDING && row->task_first != ROW_NONE &&
-        !is_admitted(core, job, HELD_IN_FUTURE))
+    if (job_has_claim(row) && !is_admitted(core, job, HELD_IN_FUTURE))
         claim_drop(core, job);
 }
 

@@ -127,7 +127,8 @@ struct job {
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     uint32_t yields;        /* times in a row that it gave way soon after its start */
-    int64_t takes_after_us; /* until then it makes nobody give way: rights.h; 0 = it may */
+    uint32_t took_by;       /* rights by which it made others give way for this run: rights.h */
+    int64_t takes_after_us; /* until then it takes by no class or order: rights.h; 0 = it may */
     uint32_t run;           /* counts start decisions, those for some of its tasks too */
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;
                                                   * TIME_NONE = none */

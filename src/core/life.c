@@ -374,6 +374,11 @@ int64_t job_min_run_us(const struct core *core, const struct job *job)
     return job->min_run_us >= 0 ? job->min_run_us : core->classes.rows[job->class_id].min_run_us;
 }
 
+bool job_has_claim(const struct job *job)
+{
+    return job->state == JOB_PENDING && job->task_first != ROW_NONE;
+}
+
 bool job_may_give_way(const struct core *core, const struct job *job)
 {
     return job->state == JOB_RUNNING && !job->fixed && !core->classes.rows[job->class_id].fixed &&
@@ -462,8 +467,7 @@ static void learn(struct core *core, const struct job *row)
     expect_learn(&core->expect, &facts, row->attained_us);
 }
 
-/* Who was told to stop for it leaves for nobody now: its id may come again. */
-static void forget_victims(struct core *core, uint32_t job)
+void job_forget_victims(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
@@ -474,7 +478,7 @@ static void forget_victims(struct core *core, uint32_t job)
 
 void job_gone(struct core *core, uint32_t job, enum job_state how)
 {
-    forget_victims(core, job);
+    job_forget_victims(core, job); /* its id may come again */
     core->jobs.rows[job].state = how;
     if (how == JOB_FINISHED)
         learn(core, &core->jobs.rows[job]);
