@@ -100,8 +100,8 @@ bool plan_places_admitted(const struct plan *p);
  * O(tasks) where it holds what it asks for. */
 bool plan_is_entitled(const struct plan *p);
 
-/* Take all claims off that it has a right over, worst first; false if there are none. They cost
- * nothing: nobody runs there yet. O(claims * depth + their tasks) */
+/* Take all claims off that it has a right over by its class, worst first; false if there are none.
+ * They cost nothing: nobody runs there yet. O(claims * depth + their tasks) */
 bool plan_take_claims(struct plan *p);
 /* Once the gang has its places: the claims that could stay are put back, best first. */
 void plan_put_back_claims(struct plan *p);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* plan_claims.c - claims that are lost to a waiting job.
  *
- * A claim is no more than a start to come. Who could make its job give way as soon as it runs has
- * the room at once: otherwise that job would start only to be stopped. Only class and order take
- * claims: whoever loses one then comes after the taker, by rank or by key, so that in one step no
- * claim comes back to who has lost it. What queues are entitled to moves with what is asked for. */
+ * A claim is no more than a start to come. Whose class could make its job give way as soon as it
+ * runs has the room at once: otherwise that job would start only to be stopped. Who loses a claim
+ * is of a lower rank than the taker, so in one step none comes back to who has lost it. Order takes
+ * no claims: keys move while a job waits, and what is freed for a large one would never last. Nor
+ * does reclaim, as what queues are entitled to moves with what is asked for. */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/claim.h"
@@ -71,11 +72,12 @@ bool plan_take_claims(struct plan *p)
         struct leaving_claim *claim = &p->claims[i];
 
         claim->by = rights_over(p->core, p->job, claim->job, ROW_NONE, p->overshoot);
-        if (claim->by == RIGHT_RECLAIM)
+        if (claim->by != RIGHT_CLASS) {
             claim->by = RIGHT_NONE;
-        if (claim->by != RIGHT_NONE)
-            take(p, claim);
-        some = some || claim->by != RIGHT_NONE;
+            continue;
+        }
+        take(p, claim);
+        some = true;
     }
     return some;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rights.h - from which running jobs, and from which claims (claim.h), a waiting one may take.
+/* rights.h - from which running jobs a waiting one may take; by class also from which claims
+ * (claim.h).
  *
  *   class    from a class of a lower rank than its own says
  *   order    from its own class, if both go by the same order and that takes: from a larger key

@@ -472,7 +472,7 @@ static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct ta
         tape_fail(t, "gang: is not the sum of its groups");
     gang_asks(s, gang);
     for (int r = 0; r < RES_COUNT; r++)
-        if (gang->asks.of[r] >= AMOUNT_SUM_MAX >> 24)
+        if (gang->asks.of[r] >= AMOUNT_SUM_MAX)
             tape_fail(t, "gang: asks for more than can be counted");
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         const struct layout *layout = &s->layouts[first + i];

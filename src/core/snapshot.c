@@ -296,6 +296,15 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         restore_task(core, task);
 }
 
+/* Books add up what jobs ask for; submit.c let in no more than can be counted. */
+static void check_sums(const struct core *core, const struct job *job, struct tape *t)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (core->shapes.gangs[job->gang].asks.of[r] >= AMOUNT_SUM_MAX - core->asks.of[r])
+            tape_fail(t, "job %llu: with it, jobs ask for more than can be counted",
+                      (unsigned long long)job->id);
+}
+
 /* The books of queues and classes follow from the jobs. */
 static void count_job(struct core *core, const struct job *job)
 {
@@ -321,6 +330,7 @@ static void rebuild(struct core *core, struct tape *t)
     for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
+            check_sums(core, &core->jobs.rows[job], t);
             if (t->failed)
                 return;
             count_job(core, &core->jobs.rows[job]);

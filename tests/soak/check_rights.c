@@ -23,13 +23,20 @@ static bool same_order_takes(const struct oracle *o, uint64_t a, uint64_t b)
             orderer_of(core, x)->policy->preempts == PREEMPT_TAKE);
 }
 
-bool oracle_goes_first(const struct oracle *o, uint64_t id, uint64_t other_id)
+bool oracle_class_takes(const struct oracle *o, uint32_t job, uint32_t other)
 {
-    const struct class_spec *class = model_class_of(&o->model, &o->model.jobs[id - 1]);
-    const struct class_spec *other = model_class_of(&o->model, &o->model.jobs[other_id - 1]);
+    return model_class_of(&o->model, &o->model.jobs[other])->rank <
+           model_class_of(&o->model, &o->model.jobs[job])->takes_below;
+}
+
+static bool goes_first(const struct oracle *o, const struct m_job *job, const struct m_job *victim,
+                       const struct decision *stop)
+{
+    const struct class_spec *class = model_class_of(&o->model, job);
+    const struct class_spec *other = model_class_of(&o->model, victim);
 
     return other->rank < class->takes_below ||
-           (other->rank == class->rank && same_order_takes(o, id, other_id));
+           (other->rank == class->rank && same_order_takes(o, stop->for_job, stop->job_id));
 }
 
 /* Those queues of the two where they part: NULL if both are in one. */
@@ -116,7 +123,7 @@ void check_right(const struct oracle *o, const struct decisions *d, const struct
     const struct m_job *job = &o->model.jobs[stop->for_job - 1];
     const struct m_job *victim = &o->model.jobs[stop->job_id - 1];
     const struct queue_spec *own = model_queue_of(&o->model, job), *other;
-    const bool first = oracle_goes_first(o, stop->for_job, stop->job_id);
+    const bool first = goes_first(o, job, victim, stop);
     const struct queue_spec *leaf = other = model_queue_of(&o->model, victim);
     bool entitled;
 

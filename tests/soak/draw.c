@@ -61,7 +61,7 @@ static void node_fields(struct draw *d)
     if (count > 0)
         text_addf(d->out, " gpus=%u model=%s", count, one_in(d, 4) ? "B" : "A");
     text_addf(d->out, "%s%s", count > 0 ? bytes[below(d, 4)] : "", labels[below(d, 4)]);
-    text_addf(d->out, " cpus=%u memory=%uG", 2u << below(d, 5), 8u << below(d, 4));
+    text_addf(d->out, " cpus=%u memory=%uG", 2u << below(d, 5), 800u << below(d, 4));
 }
 
 static void cluster(struct draw *d)
@@ -156,9 +156,9 @@ static void of_gpus(struct draw *d)
         "gpu-share=0.3 cpus=1",
         "gpu-share=0.7 gpu-memory=1G",
         "gpu-memory=9G",
-        "cpus=2 memory=1G",
+        "cpus=2 memory=100G",
         "gpus=2 gpu-share=0.4",
-        "gpus=3 memory=3G",
+        "gpus=3 memory=300G",
         "gpus=1 cpus=4",
     };
 

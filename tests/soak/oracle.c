@@ -200,14 +200,14 @@ static bool still_waits(const struct oracle *o, uint32_t i)
     return at != ROW_NONE && core_job(core, at)->state == JOB_PENDING;
 }
 
-/* A claim is lost to who goes before its job and now has one, or has started. */
+/* A claim is lost to one whose class takes from its job, and that now has one, or has started. */
 static bool is_lost_to(const struct oracle *o, uint32_t i, uint32_t other)
 {
     const uint64_t claim = claim_of(o, other);
 
     return other != i && o->states[other] == M_WAITS &&
            (claim != 0 ? claim != o->claims[other] : !still_waits(o, other)) &&
-           oracle_goes_first(o, (uint64_t)other + 1, (uint64_t)i + 1);
+           oracle_class_takes(o, other, i);
 }
 
 /* Who loses its claim so is in line again, and who was to leave for it leaves for nobody. */

@@ -77,8 +77,8 @@ const struct queue *oracle_queue(const struct oracle *o, const char *name);
 /* check_rights.c: may this job take from that one? */
 void check_right(const struct oracle *o, const struct decisions *d, const struct decision *stop);
 
-/* May it take from the other by its class or its order, as far as is known? Ids of jobs. */
-bool oracle_goes_first(const struct oracle *o, uint64_t id, uint64_t other_id);
+/* May the class of the job take from that of the other? Rows of the model. */
+bool oracle_class_takes(const struct oracle *o, uint32_t job, uint32_t other);
 
 /* Is anything leaving, so that somebody may wait for it? */
 bool oracle_some_leave(const struct oracle *o);

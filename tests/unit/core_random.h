@@ -54,11 +54,11 @@ static inline struct group_spec play_group(struct play *play)
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 300, .cpu_mcpu = 2000},
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 700, .gpu_memory_bytes = GB},
         {.tasks = 1, .gpus = 1, .gpu_memory_bytes = 9 * GB},
-        {.tasks = 1, .cpu_mcpu = 3000, .memory_bytes = GB},
+        {.tasks = 1, .cpu_mcpu = 3000, .memory_bytes = 100 * GB},
         {.tasks = 1, .gpus = 2, .gpu_mgpu = 400},
         {.tasks = 1, .gpus = 1, .cpu_mcpu = 4000, .models = play_models, .model_count = 2},
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 200, .labels = play_labels, .label_count = 1},
-        {.tasks = 1, .gpus = 3, .memory_bytes = 3 * GB},
+        {.tasks = 1, .gpus = 3, .memory_bytes = 300 * GB},
         {.tasks = 1, .gpus = 9},
     };
     const uint32_t count = sizeof pool / sizeof pool[0];
@@ -322,7 +322,7 @@ static inline void play_node(struct play *play, struct event *out)
                                    .gpus = kind == 4 ? 0 : 1u << kind,
                                    .gpu_memory_bytes = kind == 1 ? 0 : 16 * GB,
                                    .cpu_mcpu = 8000 << (kind & 1),
-                                   .memory_bytes = 16 * GB,
+                                   .memory_bytes = 1600 * GB,
                                    .labels = play->labels,
                                    .label_count = play_below(play, 3) == 0};
     if (play->whole_gpus)
