@@ -63,10 +63,21 @@ void ends_stopping(struct core *core, uint32_t job)
         row->ends_us = killed_us;
 }
 
+/* Its grace is over, and that it was killed is about to be heard. */
+static bool is_being_killed(const struct core *core, const struct job *row)
+{
+    return row->state == JOB_STOPPING &&
+           core->now_us < row->stop_us + job_grace_us(core, row) + KILLED_WITHIN_US;
+}
+
 void ends_overran(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
+    if (is_being_killed(core, row)) {
+        row->ends_us = row->stop_us + job_grace_us(core, row) + KILLED_WITHIN_US;
+        return;
+    }
     row->overran = true;
     if (row->state == JOB_STOPPING)
         row->ends_us =

@@ -4,8 +4,9 @@
  * A run with a time limit is over at its start + limit + grace, for then it is killed. Another one
  * is predicted when it is decided to start (expect.h), from jobs that finished, and held to that:
  * what is learned later does not move it. A run that is still there when it should be gone has
- * overrun; it gets a new prediction by its age, and delays are charged to it. A service that was
- * not told to stop is never gone.
+ * overrun; it gets a new prediction by its age, and delays are charged to it. To kill and to hear
+ * of it takes a moment: who was told to stop has KILLED_WITHIN_US more before that. A service that
+ * was not told to stop is never gone.
  *
  * Kept only while reservations are configured: otherwise job.ends_us is TIME_NONE. */
 #pragma once

@@ -28,6 +28,7 @@
 /* Times, and how often; see overdue.h, health.h, listed.c. */
 #define GRACE_US_DEFAULT 30000000LL  /* from being told to stop to being killed */
 #define ATTEND_AFTER_US  60000000LL  /* after that, who is still there needs a person */
+#define KILLED_WITHIN_US 1000000LL   /* the end of who is killed is heard of within that time */
 #define NODE_SILENT_US   60000000LL  /* a node is lost when it was silent for so long */
 #define FLAP_SILENCES    5           /* a node that was silent so often */
 #define FLAP_WINDOW_US   600000000LL /* within this time must be calm for as long */

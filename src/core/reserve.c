@@ -239,6 +239,13 @@ bool reserve_again(struct core *core, bool changed)
     return true;
 }
 
+/* It starts as was told, or a moment later for a kill that was not heard of yet (ends.h). */
+static bool is_as_told(const struct reservation *row)
+{
+    return row->told_us != TIME_NONE && row->for_job == JOB_NONE && row->at_us > row->told_us &&
+           row->at_us - row->told_us <= KILLED_WITHIN_US;
+}
+
 static void tell(const struct core *core, struct reservation *row, struct decisions *out)
 {
     struct decision decision = {
@@ -299,7 +306,7 @@ void reserve_close(struct core *core, struct decisions *out)
     sort_stable(r->rows, r->count, sizeof *r->rows, in_turn, NULL);
     compact(core);
     for (uint32_t row = 0; row < r->count; row++)
-        if (r->rows[row].changed)
+        if (r->rows[row].changed && !is_as_told(&r->rows[row]))
             tell(core, &r->rows[row], out);
     r->upset = false;
 }
