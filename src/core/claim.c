@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "core/due.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -35,6 +37,8 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
         job_link_task(core, task);
         ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask);
     }
+    ends_claimed(core, job);
+    due_job(core, job);
 }
 
 static void give_places(struct core *core, uint32_t job)
@@ -51,8 +55,10 @@ static void give_places(struct core *core, uint32_t job)
     }
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
+    row->ends_us = TIME_NONE;
     row->task_count = 0;
     row->layout = 0;
+    due_job(core, job);
     job_enqueue(core, job);
 }
 

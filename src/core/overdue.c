@@ -57,7 +57,9 @@ static void job_overdue(struct core *core, uint32_t job, struct decisions *out)
 
     if (runs && !over && row->limit_us > 0 && core->now_us - row->start_us >= row->limit_us)
         job_stop(core, job, STOP_LIMIT, out);
-    if (row->ends_us <= core->now_us)
+    if (row->state == JOB_PENDING && ends_claim_due_us(row) <= core->now_us)
+        ends_claim_waits(core, job);
+    else if (row->ends_us <= core->now_us)
         ends_overran(core, job);
     if (over)
         return; /* it is told to stop for that, in the same step */

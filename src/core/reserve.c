@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/tape.h"
+#include "core/due.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/reserve_impl.h"
@@ -142,6 +144,12 @@ bool reservation_counts(const struct core *core, uint32_t row)
 }
 
 /* All are to have their turn, in places that are listed. */
+static void claim_moved(struct core *core, uint32_t job)
+{
+    ends_claim_moved(core, job);
+    due_job(core, job);
+}
+
 static void begin(struct core *core)
 {
     struct reserve *r = &core->reserve;
@@ -152,6 +160,9 @@ static void begin(struct core *core)
     r->beside_all = false;
     for (uint32_t row = 0; row < r->count; row++)
         r->rows[row].turn = ROW_NONE;
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        if (job_has_claim(&core->jobs.rows[core->claimants[i]]))
+            claim_moved(core, core->claimants[i]);
 }
 
 static void list_all(struct core *core)

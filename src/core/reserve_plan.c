@@ -92,11 +92,20 @@ static void book_ended(struct core *core, uint32_t job, int sign)
     }
 }
 
+static bool has_ending_claim(const struct core *core, uint32_t job)
+{
+    return job_has_claim(&core->jobs.rows[job]) && core->jobs.rows[job].ends_us != TIME_NONE;
+}
+
 static void book_ended_by(struct core *core, int64_t at_us, int sign)
 {
     for (uint32_t i = 0; core->queues.books && i < core->jobs.active_count; i++)
         if (core->jobs.rows[core->jobs.active[i]].ends_us <= at_us)
             book_ended(core, core->jobs.active[i], sign);
+    for (uint32_t i = 0; core->queues.books && i < core->claimant_count; i++)
+        if (has_ending_claim(core, core->claimants[i]) &&
+            core->jobs.rows[core->claimants[i]].ends_us <= at_us)
+            book_ended(core, core->claimants[i], sign);
 }
 
 /* ---- places in a window ---- */
@@ -262,19 +271,27 @@ static int by_time(const void *a, const void *b, void *arg)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+static void list_ending(struct core *core, uint32_t job, int64_t before_us)
+{
+    struct reserve *r = &core->reserve;
+    const struct job *row = &core->jobs.rows[job];
+    const struct ending ending = {row->ends_us, row->sequence, job};
+
+    if (row->ends_us < before_us)
+        vec_push(r->endings, r->ending_count, r->ending_cap, ending);
+}
+
 /* When room gets free before this time, the earliest first. */
 static void list_endings(struct core *core, int64_t before_us)
 {
     struct reserve *r = &core->reserve;
 
     r->ending_count = 0;
-    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
-        const struct job *row = &core->jobs.rows[core->jobs.active[i]];
-        const struct ending ending = {row->ends_us, row->sequence, core->jobs.active[i]};
-
-        if (row->ends_us < before_us)
-            vec_push(r->endings, r->ending_count, r->ending_cap, ending);
-    }
+    for (uint32_t i = 0; i < core->jobs.active_count; i++)
+        list_ending(core, core->jobs.active[i], before_us);
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        if (has_ending_claim(core, core->claimants[i]))
+            list_ending(core, core->claimants[i], before_us);
     for (uint32_t row = 0; row < r->count; row++) {
         const struct ending ending = {r->rows[row].until_us, UINT64_MAX, ROW_NONE};
 

@@ -241,7 +241,7 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
     if (job->queued && !wanted_is_same(&core->pending.buckets[job->bucket].ask, &ask))
         tape_fail(t, "job %llu: waits among others", id);
-    if (job->ends_us != TIME_NONE && job->state == JOB_PENDING)
+    if (job->ends_us != TIME_NONE && job->state == JOB_PENDING && job->task_first == ROW_NONE)
         tape_fail(t, "job %llu: waits, and has an end", id);
     if ((job->cancelled || job->failed || job->lost) && !job->unsettled &&
         (job->state == JOB_STARTING || job->state == JOB_RUNNING))
