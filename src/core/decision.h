@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/job.h"
+#include "core/slowdown.h"
 
 enum decision_type {
     DECISION_START,   /* start these tasks at their places: all of the job's, or more of them */
@@ -36,13 +37,14 @@ struct task_place {
 struct decision {
     enum decision_type type;
     uint64_t job_id;
-    uint32_t job;         /* row; ROW_NONE: REJECT */
-    uint32_t run;         /* START: of these tasks; counts start decisions of the job, from 1. STOP:
-                           * the last one; tasks of earlier ones are meant too */
-    uint32_t layout;      /* START: index in the job's list of layouts */
-    enum stop_mode mode;  /* STOP */
-    enum reason reason;   /* REJECT, NOTE, STOP: why */
-    const char *queue;    /* NOTE, REJECT: whose limit it is, or NULL */
+    uint32_t job;    /* row; ROW_NONE: REJECT */
+    uint32_t run;    /* START: of these tasks; counts start decisions of the job, from 1. STOP:
+                      * the last one; tasks of earlier ones are meant too */
+    uint32_t layout; /* START: index in the job's list of layouts */
+    struct slowdown slowdown; /* START: of all its tasks, where they are; slowdown.h */
+    enum stop_mode mode;      /* STOP */
+    enum reason reason;       /* REJECT, NOTE, STOP: why */
+    const char *queue;        /* NOTE, REJECT: whose limit it is, or NULL */
     uint64_t for_job;     /* STOP: the job that needs the room, JOB_NONE; RESERVE: the running job
                            * that made the start later than it was said, JOB_NONE */
     int64_t grace_us;     /* STOP: until it is to be killed */

@@ -184,6 +184,7 @@ void job_unlink_task(struct core *core, uint32_t task)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
     job_book_task(core, task, -1);
     count_stuck(core, task, -1);
+    core->levels.moved++;
 }
 
 /* Rows for all tasks of its layout, each of them absent. */
@@ -249,16 +250,19 @@ void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct
 }
 
 /* Of the tasks that were started last. */
-static void decide_start(const struct core *core, uint32_t job, uint32_t count,
-                         struct decisions *out)
+static void decide_start(struct core *core, uint32_t job, uint32_t count, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
+    struct slowdown slowdown;
+
+    slowdown_of_job(core, job, &slowdown);
     const struct decision decision = {
         .type = DECISION_START,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .layout = row->layout,
+        .slowdown = slowdown,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
         .place_count = count,
@@ -293,7 +297,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     core->classes.rows[row->class_id].active++;
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
-    row->moving = false;
+    row->moving = row->elsewhere = false;
     row->layout = layout;
     add_rows(core, job);
     start_tasks(core, job, mark);
@@ -301,6 +305,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     ends_decided(core, job);
     reserve_forget(core, job);
     due_job(core, job);
+    levels_load_started(core, job);
     decide_start(core, job, core->trial.count - mark, out);
 }
 
@@ -308,6 +313,7 @@ void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *
 {
     check(core->jobs.rows[job].state == JOB_RUNNING && core->trial.count > mark);
     start_tasks(core, job, mark);
+    core->levels.moved++;
     elastic_update(core, job);
     decide_start(core, job, core->trial.count - mark, out);
 }

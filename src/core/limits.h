@@ -12,6 +12,9 @@
 #define SELECTOR_TERMS_MAX 64            /* models or labels that one job names */
 #define CPU_MCPU_MAX       1000000000000 /* one node: a billion CPUs */
 #define MEMORY_BYTES_MAX   (1LL << 56)   /* one node, or one GPU */
+#define LEVELS_MAX         8             /* named levels of the network between nodes */
+#define LEVEL_BYTES_MAX    (1LL << 50)   /* each second */
+#define SLOWDOWN_PPM_MAX   1000000000    /* a thousand times */
 #define NODES_MAX          (1u << 22)
 #define TIME_US_MAX        (1LL << 60) /* of the clock: 36,000 years */
 #define JOBS_MAX           (1u << 24)  /* jobs that are not finished yet */

@@ -26,6 +26,7 @@
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/rules_books.h"
+#include "core/together.h"
 
 struct sums {
     int64_t mcpu, memory_bytes;
@@ -216,6 +217,9 @@ static int check_tasks(const struct core *core, const struct job *job, uint32_t 
                            (unsigned long long)job->id, i, gpus);
         *tasks += !task->left;
     }
+    if (!together_obeyed(core, job))
+        return err_set(err, -EINVAL, "rule 12: job %llu: is outside the level that it must share",
+                       (unsigned long long)job->id);
     return check_elastic(core, job, err);
 }
 
@@ -231,6 +235,9 @@ static int check_claim(const struct core *core, const struct job *job, uint32_t 
     for (uint32_t i = 0; i < job->task_count; i++)
         listed = listed && job_task(core, job, i)->claimed;
     *tasks += job->task_count;
+    if (!together_obeyed(core, job))
+        return err_set(err, -EINVAL, "rule 12: job %llu: claims room outside the level",
+                       (unsigned long long)job->id);
     if (!listed || job->queued)
         return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
                        (unsigned long long)job->id);

@@ -66,6 +66,7 @@ static const struct field core_fields[] = {
     FIELD(core, jobs, LINK),
     FIELD(core, queues, LINK),
     FIELD(core, classes, LINK),
+    FIELD(core, levels, LINK),
     FIELD(core, asks, OUT),
     FIELD(core, orderers, LINK),
     FIELD(core, orderer_count, LINK),
@@ -147,8 +148,13 @@ static const struct field group_fields[] = {
 };
 
 static const struct field layout_fields[] = {
-    FIELD(layout, first_group, IN), FIELD(layout, group_count, IN), FIELD(layout, slowdown_ppm, IN),
-    FIELD(layout, apart, IN),       FIELD(layout, tasks_min, IN),   END,
+    FIELD(layout, first_group, IN),
+    FIELD(layout, group_count, IN),
+    FIELD(layout, slowdown_ppm, IN),
+    FIELD(layout, apart, IN),
+    FIELD(layout, tasks_min, IN),
+    FIELD(layout, together, IN),
+    END,
 };
 
 static const struct field gang_fields[] = {
@@ -281,6 +287,7 @@ static const struct field job_fields[] = {
     FIELD(job, fixed, IN),
     FIELD(job, attended, IN),
     FIELD(job, overran, IN),
+    FIELD(job, elsewhere, IN),
     FIELD(job, mark_ahead, IN),
     FIELD(job, array, LINK),
     FIELD(job, array_prev, OUT),

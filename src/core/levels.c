@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* levels.c - the levels of the network, the tree of domains, and who crosses its uplinks. */
+#include "core/levels.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/tape.h"
+#include "base/vec.h"
+#include "core/impl.h"
+
+void levels_init(struct levels *l)
+{
+    memset(l, 0, sizeof *l);
+    map_init(&l->best_rows);
+}
+
+static void tree_done(struct levels *l)
+{
+    mem_free(l->nodes);
+    mem_free(l->at);
+    mem_free(l->paths);
+    mem_free(l->slots);
+    mem_free(l->best);
+    map_done(&l->best_rows);
+    map_init(&l->best_rows);
+    l->best = NULL;
+    l->best_count = l->best_cap = 0;
+    l->nodes = l->at = l->paths = NULL;
+    l->slots = NULL;
+    l->node_count = l->at_count = l->slot_count = l->slot_cap = l->built_at = 0;
+}
+
+void levels_done(struct levels *l)
+{
+    tree_done(l);
+    map_done(&l->best_rows);
+    memset(l, 0, sizeof *l);
+}
+
+void levels_copy(struct levels *dst, const struct levels *src)
+{
+    levels_init(dst);
+    dst->count = src->count;
+    memcpy(dst->rows, src->rows, sizeof dst->rows);
+}
+
+void levels_changed(struct levels *l)
+{
+    tree_done(l);
+}
+
+/* Without levels, digests are as if there was nothing to know. */
+void levels_walk(struct levels *l, uint32_t names, struct tape *t)
+{
+    if (tape_digests(t) && l->count == 0)
+        return;
+    tape_max(t, &l->count, LEVELS_MAX, "levels");
+    for (uint32_t i = 0; tape_more(t, i, l->count); i++) {
+        tape_row(t, &l->rows[i].name, names, "name of a level");
+        tape_i64_in(t, &l->rows[i].bandwidth_bytes, 0, LEVEL_BYTES_MAX, "bandwidth of a level");
+        tape_i64_in(t, &l->rows[i].uplink_bytes, 0, LEVEL_BYTES_MAX, "uplink of a level");
+        if (tape_loads(t) && !t->failed && levels_find(l, l->rows[i].name) != i)
+            tape_fail(t, "level %u is there twice", i);
+    }
+}
+
+uint32_t levels_find(const struct levels *l, uint32_t name)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->rows[i].name == name)
+            return i;
+    return LEVEL_NONE;
+}
+
+/* ---- labels ---- */
+
+uint32_t levels_label(const struct core *core, uint32_t class_id, uint32_t level)
+{
+    const struct node_class *class = &core->nodes.classes[class_id];
+    const char *key = names_text(&core->names, core->levels.rows[level].name);
+    const size_t len = strlen(key);
+
+    for (uint32_t i = 0; i < class->label_count; i++) {
+        const char *label = names_text(&core->names, class->labels[i]);
+
+        if (strncmp(label, key, len) == 0 && label[len] == '=')
+            return class->labels[i];
+    }
+    return LEVEL_NONE;
+}
+
+bool levels_share_domain(const struct core *core, uint32_t node, uint32_t other, uint32_t level)
+{
+    const uint32_t a = core->nodes.rows[node].class_id, b = core->nodes.rows[other].class_id;
+
+    if (levels_label(core, a, level) == LEVEL_NONE)
+        return false;
+    for (uint32_t i = 0; a != b && i <= level; i++)
+        if (levels_label(core, a, i) != levels_label(core, b, i))
+            return false;
+    return true;
+}
+
+bool levels_moves(const struct core *core, uint32_t node, uint32_t class_id)
+{
+    for (uint32_t i = 0; i < core->levels.count; i++)
+        if (levels_label(core, core->nodes.rows[node].class_id, i) !=
+            levels_label(core, class_id, i))
+            return true;
+    return false;
+}
+
+/* ---- the tree ---- */
+
+/* A node while the tree is made. */
+struct leaf {
+    uint32_t node, order;
+    uint32_t path[LEVELS_MAX];
+};
+
+static int by_join(const void *a, const void *b, void *arg)
+{
+    const struct leaf *x = a, *y = b;
+
+    (void)arg;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_path(const void *a, const void *b, void *arg)
+{
+    const struct leaf *x = a, *y = b;
+    const struct levels *l = arg;
+
+    for (uint32_t i = 0; i < l->count; i++)
+        if (x->path[i] != y->path[i])
+            return x->path[i] < y->path[i] ? -1 : 1;
+    return by_join(a, b, NULL);
+}
+
+/* [classes * levels] */
+static uint32_t *labels_of_classes(const struct core *core)
+{
+    const uint32_t count = core->levels.count;
+    uint32_t *labels = mem_alloc((size_t)core->nodes.class_count * count, sizeof *labels);
+
+    for (uint32_t class = 0; class < core->nodes.class_count; class ++)
+        for (uint32_t i = 0; core->nodes.class_nodes[class] > 0 && i < count; i++)
+            labels[class * count + i] = levels_label(core, class, i);
+    return labels;
+}
+
+static uint32_t slot_below(struct levels *l, struct map *known, uint32_t above, uint32_t label)
+{
+    const uint64_t key = (uint64_t)above << 32 | label;
+    const struct slot slot = {.is_domain = label != LEVEL_NONE};
+    uint32_t row;
+
+    if (map_find(known, key, &row))
+        return row;
+    row = l->slot_count;
+    map_put(known, key, row);
+    vec_push(l->slots, l->slot_count, l->slot_cap, slot);
+    return row;
+}
+
+/* Nodes in order of joining, so that slots are numbered by their first node. */
+static struct leaf *list_leaves(struct core *core)
+{
+    struct levels *l = &core->levels;
+    struct leaf *leaves = mem_alloc(core->nodes.in_use, sizeof *leaves);
+    uint32_t *labels = labels_of_classes(core), count = 0;
+    struct map known;
+
+    map_init(&known);
+    for (uint32_t node = 0; node < core->nodes.count; node++)
+        if (core->nodes.rows[node].in_use)
+            leaves[count++] = (struct leaf){.node = node, .order = core->nodes.rows[node].order};
+    sort_stable(leaves, count, sizeof *leaves, by_join, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *of = &labels[core->nodes.rows[leaves[i].node].class_id * l->count];
+        uint32_t above = UINT32_MAX;
+
+        for (uint32_t d = 0; d < l->count; d++)
+            above = leaves[i].path[d] = slot_below(l, &known, above, of[d]);
+    }
+    map_done(&known);
+    mem_free(labels);
+    return leaves;
+}
+
+static void take_leaf(struct levels *l, const struct leaf *leaf, uint32_t i)
+{
+    l->nodes[i] = leaf->node;
+    l->at[leaf->node] = i;
+    for (uint32_t d = 0; d < l->count; d++) {
+        struct slot *slot = &l->slots[leaf->path[d]];
+
+        l->paths[(uint64_t)i * l->count + d] = leaf->path[d];
+        slot->first = slot->count == 0 ? i : slot->first;
+        slot->count++;
+    }
+}
+
+void levels_sync(struct core *core)
+{
+    struct levels *l = &core->levels;
+    struct leaf *leaves;
+
+    if (l->built_at == core->nodes.changes)
+        return;
+    tree_done(l);
+    leaves = list_leaves(core);
+    l->node_count = core->nodes.in_use;
+    l->at_count = core->nodes.count;
+    sort_stable(leaves, l->node_count, sizeof *leaves, by_path, l);
+    l->nodes = mem_alloc(l->node_count, sizeof *l->nodes);
+    l->at = mem_alloc(l->at_count, sizeof *l->at);
+    l->paths = mem_alloc((size_t)l->node_count * l->count, sizeof *l->paths);
+    memset(l->at, 0xff, l->at_count * sizeof *l->at);
+    for (uint32_t i = 0; i < l->node_count; i++)
+        take_leaf(l, &leaves[i], i);
+    mem_free(leaves);
+    l->built_at = core->nodes.changes;
+    l->moved++; /* what crosses uplinks is to be counted anew */
+}
+
+/* ---- who crosses uplinks ---- */
+
+static uint32_t tasks_there(const struct job *row)
+{
+    return row->task_count - row->tasks_left;
+}
+
+/* The slots of a gang are met again and again: its tasks follow the tree for the most part. */
+static void count_crossing(struct core *core, const struct job *row)
+{
+    struct levels *l = &core->levels;
+    const uint32_t all = tasks_there(row);
+    struct map tasks; /* slot -> how many */
+    uint32_t inside;
+
+    if (all < 2 || l->count == 0)
+        return;
+    map_init(&tasks);
+    for (uint32_t i = 0; i < row->task_count; i++) {
+        const struct task *task = job_task(core, row, i);
+
+        for (uint32_t d = 1; !task->left && d <= l->count; d++) {
+            const uint32_t slot = levels_slot(l, l->at[task->node], d);
+
+            inside = 0;
+            (void)map_find(&tasks, slot, &inside);
+            map_put(&tasks, slot, inside + 1);
+            l->slots[slot].crossing += inside == 0;
+            l->slots[slot].crossing -= inside + 1 == all;
+        }
+    }
+    map_done(&tasks);
+}
+
+void levels_load_sync(struct core *core)
+{
+    struct levels *l = &core->levels;
+
+    levels_sync(core);
+    if (l->loaded_at == l->moved)
+        return;
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        l->slots[i].crossing = 0;
+    for (uint32_t i = 0; i < core->jobs.active_count; i++)
+        count_crossing(core, &core->jobs.rows[core->jobs.active[i]]);
+    l->loaded_at = l->moved;
+}
+
+void levels_load_started(struct core *core, uint32_t job)
+{
+    struct levels *l = &core->levels;
+
+    if (l->built_at == core->nodes.changes && l->loaded_at == l->moved)
+        count_crossing(core, &core->jobs.rows[job]);
+}
