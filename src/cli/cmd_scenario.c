@@ -46,8 +46,9 @@ static void print_indented(const struct scenario_args *args, const char *lines)
     }
 }
 
+/* unheld: what the core refused where no expected log says so, or "". */
 static void compare(struct scenario_args *args, const struct scn *scn,
-                    const struct scenario_result *result)
+                    const struct scenario_result *result, const char *unheld)
 {
     struct text diff;
     bool same = true;
@@ -55,8 +56,12 @@ static void compare(struct scenario_args *args, const struct scn *scn,
     text_init(&diff, SCENARIO_LOG_BYTES_MAX);
     if (scn->expect)
         same = scenario_diff(scn->expect, text_str(&result->log), &diff);
-    report(args, scn, same && result->broken.used == 0);
+    report(args, scn, same && result->broken.used == 0 && unheld[0] == '\0');
     print_indented(args, text_str(&result->broken));
+    if (unheld[0] != '\0') {
+        print_indented(args, unheld);
+        print_indented(args, "no 'expect' block says so; --update fills one: expect, end\n");
+    }
     if (!same) {
         print_indented(args, "- expected, + what happened:\n");
         print_indented(args, text_str(&diff));
@@ -64,25 +69,35 @@ static void compare(struct scenario_args *args, const struct scn *scn,
     text_done(&diff);
 }
 
+/* After it was played, so that its own mistakes are told first. */
+static int check_expects(const struct scenario_args *args, const struct scn *scn, struct err *err)
+{
+    if (scn->expect || scn->assert_count > 0 || args->print || args->update)
+        return 0;
+    return err_set(err, -EINVAL,
+                   "%s: nothing is expected: no 'expect' block and no 'assert'; run it with "
+                   "--print, or write what happens into it with --update",
+                   scn->file);
+}
+
 static int play(struct scenario_args *args, struct scn_text *text,
                 const struct scn_variant *variant, struct scenario_edits *edits, struct err *err)
 {
     struct scenario_result result;
     struct scn scn;
+    bool held;
     int rc = scn_read(text, variant, &scn, err);
 
     if (rc < 0)
         return rc;
-    if (!scn.expect && scn.assert_count == 0 && !args->print && !args->update)
-        rc = err_set(err, -EINVAL,
-                     "%s: nothing is expected: no 'expect' block and no 'assert'; "
-                     "--update writes the log into an empty block",
-                     text->name);
-    rc = rc < 0 ? rc : scenario_check(&scn, args->events, &result, err);
+    rc = scenario_check(&scn, args->events, &result, err);
+    if (rc == 0 && (rc = check_expects(args, &scn, err)) < 0)
+        scenario_result_done(&result);
     if (rc < 0) {
         scn_done(&scn);
         return rc;
     }
+    held = scn.expect || scn.assert_count == 0;
     if (args->print)
         printf("# %s%s%s, digest %016" PRIx64 "\n%s", scn.file, variant ? " " : "", scn.variant,
                result.digest, text_str(&result.log));
@@ -91,7 +106,7 @@ static int play(struct scenario_args *args, struct scn_text *text,
             scenario_edits_add(edits, text, variant, text_str(&result.log));
         scn.expect = NULL; /* it will be true */
     }
-    compare(args, &scn, &result);
+    compare(args, &scn, &result, held ? "" : text_str(&result.refused));
     args->played++;
     scenario_result_done(&result);
     scn_done(&scn);

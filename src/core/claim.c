@@ -161,7 +161,8 @@ static bool is_in_the_way(const struct core *core, const struct task *task)
     for (uint64_t left = gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes)
+        if (taken.gpu_mgpu[gpu] > GPU_MGPU || taken.gpu_bytes[gpu] > class->gpu_memory_bytes ||
+            !sharers_may(&taken.sharers[gpu], class))
             return true;
     }
     return false;
@@ -171,10 +172,12 @@ bool claim_is_free(const struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
 
+    if (row->task_first == ROW_NONE)
+        return false;
     for (uint32_t i = 0; i < row->task_count; i++)
         if (is_in_the_way(core, job_task(core, row, i)))
             return false;
-    return row->task_first != ROW_NONE;
+    return true;
 }
 
 static void drop_some(struct core *core, uint32_t node, bool all, uint64_t gpus)

@@ -92,7 +92,7 @@ static int quotas_check(const struct queue_spec *queue, struct err *err)
     } all[] = {
         {"guarantee", queue->guarantee},   {"limit", queue->limit},
         {"borrow", queue->borrow},         {"lend", queue->lend},
-        {"user_limit", queue->user_limit},
+        {"user-limit", queue->user_limit},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -134,7 +134,7 @@ static int queue_check(const struct core *core, const struct rules_spec *spec, u
                        QUEUE_WEIGHT_MAX, queue->weight);
     if (limits_users(queue) && !is_leaf(spec, row))
         return err_set(err, -EINVAL,
-                       "queue '%s': user_limit, user_jobs: are for queues without queues below",
+                       "queue '%s': user-limit, user-jobs: are for queues without queues below",
                        queue->name);
     rc = quotas_check(queue, err);
     if (rc == 0 && order_check(core, queue->order, err) < 0)
@@ -163,14 +163,14 @@ static int class_check(const struct rules_spec *spec, uint32_t row, struct err *
                        CLASS_RANK_MAX, class->rank);
     if (class->takes_below > class->rank)
         return err_set(err, -EINVAL,
-                       "class '%s': takes_below: at most its rank, %u, or jobs of it would take "
+                       "class '%s': takes-below: at most its rank, %u, or jobs of it would take "
                        "from each other for ever; is %u",
                        class->name, class->rank, class->takes_below);
     if (class->grace_us < 0 || class->grace_us > TIME_US_MAX || class->min_run_us < 0 ||
         class->min_run_us > TIME_US_MAX)
-        return err_set(err, -EINVAL, "class '%s': grace_us, min_run_us: must be 0 to %lld",
-                       class->name, TIME_US_MAX);
-    if (amounts_check(class->name, "user_limit", class->user_limit, err) < 0)
+        return err_set(err, -EINVAL, "class '%s': grace, min-run: must be 0 to %lld", class->name,
+                       TIME_US_MAX);
+    if (amounts_check(class->name, "user-limit", class->user_limit, err) < 0)
         return err_prefix(err, -EINVAL, "class ");
     return users_check("class", class->name, class->user_count, err);
 }
@@ -188,17 +188,17 @@ static int defaults_check(const struct rules_spec *spec, struct err *err)
     if (!is_empty(queue)) {
         row = queue_row(spec, queue, spec->queue_count);
         if (row == ROW_NONE || !is_leaf(spec, row))
-            return err_set(err, -EINVAL, "default_queue '%s': is no queue that jobs can be in",
+            return err_set(err, -EINVAL, "default-queue '%s': is no queue that jobs can be in",
                            queue);
     }
     if (!is_empty(class) && spec->class_count > 0 &&
         class_row(spec, class, spec->class_count) == ROW_NONE)
-        return err_set(err, -EINVAL, "default_class '%s': unknown", class);
+        return err_set(err, -EINVAL, "default-class '%s': unknown", class);
     if (!is_empty(class) && spec->class_count == 0 && !is_usual_class(class))
-        return err_set(err, -EINVAL, "default_class '%s': unknown", class);
+        return err_set(err, -EINVAL, "default-class '%s': unknown", class);
     if (spec->silent_us < 0 || spec->silent_us > TIME_US_MAX || spec->share_half_life_us < 0 ||
         spec->share_half_life_us > TIME_US_MAX)
-        return err_set(err, -EINVAL, "silent_us, share_half_life_us: must be 0 to %lld",
+        return err_set(err, -EINVAL, "node-silent, share-half-life: must be 0 to %lld",
                        TIME_US_MAX);
     return 0;
 }
@@ -503,6 +503,45 @@ static void take_out_all(struct core *core, const uint32_t *jobs)
     pending_forget(&core->pending);
 }
 
+/* What was last noted of the first job of each bucket. It is not noted again unless it changes. */
+struct noted {
+    enum reason told;
+    uint32_t bound_name; /* of the queue whose bound it was; NAMES_NONE = of none */
+};
+
+/* [jobs.count], the caller's to free. Where the bound is that of a user or a class it is not kept:
+ * the row may be another one. */
+static struct noted *list_noted(const struct core *core)
+{
+    struct noted *noted = mem_alloc(core->jobs.count + 1, sizeof *noted);
+
+    for (uint32_t i = 0; i < core->pending.open_count; i++) {
+        const struct bucket *b = &core->pending.buckets[core->pending.open[i]];
+        const struct queue *bound =
+            b->told_bound != QUEUE_NONE ? &core->queues.rows[b->told_bound] : NULL;
+
+        if (bound != NULL && bound->kind != QUEUE_CONFIGURED)
+            continue;
+        noted[b->heap[0].job] = (struct noted){b->told, bound != NULL ? bound->name : NAMES_NONE};
+    }
+    return noted;
+}
+
+static void keep_noted(struct core *core, const struct noted *noted)
+{
+    for (uint32_t i = 0; i < core->pending.open_count; i++) {
+        struct bucket *b = &core->pending.buckets[core->pending.open[i]];
+        const struct noted *was = &noted[b->heap[0].job];
+        uint32_t bound = QUEUE_NONE;
+
+        if (was->told == REASON_NONE || (was->bound_name != NAMES_NONE &&
+                                         !map_find(&core->queues.by_name, was->bound_name, &bound)))
+            continue;
+        b->told = was->told;
+        b->told_bound = bound;
+    }
+}
+
 static void move_job(struct core *core, const struct tables *old, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
@@ -600,6 +639,7 @@ static uint64_t spec_digest(const struct rules_spec *spec)
 int fact_config_changed(struct core *core, const struct rules_spec *spec, struct err *err)
 {
     struct tables tables, old;
+    struct noted *noted;
     uint32_t *jobs;
     int rc = spec_check(core, spec, err);
 
@@ -610,6 +650,7 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     make_queues(core, spec, &tables.queues);
     make_classes(core, spec, &tables.classes);
     jobs = list_jobs(core);
+    noted = list_noted(core);
     take_out_all(core, jobs);
     keep_past(core, &tables.queues);
     old = (struct tables){core->queues, core->classes};
@@ -619,6 +660,7 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     core->silent_us = spec->silent_us > 0 ? spec->silent_us : NODE_SILENT_US;
     for (uint32_t i = 0; i < core->jobs.live; i++)
         move_job(core, &old, jobs[i]);
+    keep_noted(core, noted);
     core->capacity = core_capacity(core); /* nodes may have come and gone since the last step */
     for (uint32_t i = 0; i < core->jobs.live; i++)
         claim_judge_anew(core, jobs[i]);
@@ -627,5 +669,6 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     core->index.gains++;
     tables_done(&old);
     mem_free(jobs);
+    mem_free(noted);
     return 0;
 }

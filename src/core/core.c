@@ -49,8 +49,8 @@ static void init_placement(struct core *core, const struct core_config *config)
     const struct placement_mix mix = {shapes, tasks, config->mix_count};
     const struct placement_config placement = {config->seed, config->mix_count > 0 ? &mix : NULL};
 
-    for (uint32_t i = 0; i < config->mix_count; i++) {
-        const uint32_t shape = group_shape(core, &config->mix[i], false); /* may move the table */
+    for (uint32_t i = 0; i < config->mix_count; i++) { /* each may move the table */
+        const uint32_t shape = group_shape(core, &config->mix[i], &(struct task_terms){0});
 
         shapes[i] = core->shapes.shapes[shape];
         tasks[i] = config->mix[i].tasks;

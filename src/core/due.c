@@ -16,6 +16,8 @@ static int64_t job_due_us(const struct core *core, const struct job *row)
     const int64_t min_run_us = job_min_run_us(core, row);
     int64_t at_us = row->ends_us, exempt_us;
 
+    if (row->state == JOB_PENDING && row->takes_after_us > core->settled_us)
+        return row->takes_after_us;
     if (row->state == JOB_FREE || row->state == JOB_PENDING)
         return TIME_NONE;
     if (row->state == JOB_STOPPING && !row->attended)

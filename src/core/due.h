@@ -6,7 +6,8 @@
  * O(log what is due). So nothing in the heap is stale, and it is in no digest and no snapshot.
  *
  * Of a job: its time limit; when it should be gone (ends.h); the end of its min_run_us, when it may
- * give way; and the time at which tasks that were told to stop should be long gone. Of a node: when
+ * give way; the time at which tasks that were told to stop should be long gone; and when it may
+ * make others give way again. Of a node: when
  * it is lost, since nothing was heard of it; and when it has been calm for long enough after being
  * silent too often. */
 #pragma once

@@ -184,9 +184,12 @@ static bool is_too_many(struct job *row, int64_t now_us)
 void elastic_task_exited(struct core *core, uint32_t job, uint32_t task_index, int32_t exit_code)
 {
     struct job *row = &core->jobs.rows[job];
-    const bool told = job_task(core, row, task_index)->shrinking;
+    const struct task *task = job_task(core, row, task_index);
+    const bool told = task->shrinking;
+    const bool at_once =
+        row->service && core->now_us - task->service_start_us < SERVICE_LEAST_RUN_US;
 
-    if (!told && exit_code != 0 && (!row->service || is_too_many(row, core->now_us))) {
+    if (!told && (exit_code != 0 || at_once) && (!row->service || is_too_many(row, core->now_us))) {
         row->failed = true;
         job_unsettle(core, job);
     }

@@ -10,6 +10,7 @@
 
 #include "core/amounts.h"
 #include "core/limits.h"
+#include "core/qos.h"
 
 enum event_type {
     EVENT_NODE_UPSERTED, /* a node joined, or its description changed */
@@ -44,8 +45,12 @@ struct node_spec {
     uint32_t label_count;
     const uint32_t *links_mbps; /* [links_pairs(gpus)] 0..LINK_MBPS_MAX, see links.h; NULL =
                                  * unknown: every set of GPUs is as good as any other */
-    uint32_t modes;             /* that its GPUs may be in, MODE_BITs of modes.h; 0 = all */
+    uint32_t modes;             /* that its GPUs may be in, MODE_BITs of modes.h; 0 = whole ones,
+                                 * and parts in turns */
     int64_t gpu_context_bytes;  /* that a task takes of a GPU it shares, beside what it states */
+    uint32_t compute_factor;    /* thousandths, 1000..COMPUTE_FACTOR_MAX: how often the compute of
+                                 * a shared GPU is given out; 0 = once */
+    uint32_t mps_clients;       /* of a GPU, 1..MPS_CLIENTS_MAX; 0 = MPS_CLIENTS */
 };
 
 /* One group of identical tasks. */
@@ -87,11 +92,15 @@ struct job_spec {
     const char *class; /* priority class, "" = the default one */
     const struct job_layout_spec *layouts; /* [layout_count] most wanted first, 1.. */
     uint32_t layout_count;
-    uint32_t tasks_min;   /* elastic, service: it may run with so few of its tasks; 0 = all */
-    bool service;         /* it never ends by itself; tasks_min is its min available */
-    bool held;            /* it waits until it is released */
-    bool exclusive;       /* each of its tasks has a node for itself; whole GPUs only */
-    bool fixed;           /* it never gives way, whatever its class */
+    uint32_t tasks_min; /* elastic, service: it may run with so few of its tasks; 0 = all */
+    bool service;       /* it never ends by itself; tasks_min is its min available */
+    bool held;          /* it waits until it is released */
+    bool exclusive;     /* each of its tasks has a node for itself; whole GPUs only */
+    bool fixed;         /* it never gives way, whatever its class */
+    bool strict;        /* no other task is in one fault domain with it: never under MPS */
+    uint32_t modes;     /* that parts of GPUs may be had in, MODE_BITs of modes.h; 0 =
+                         * MODES_DEFAULT */
+    struct qos qos;
     uint32_t retries;     /* how often it may start again after a task of it failed */
     int64_t deadline_us;  /* when it should have ended, on the core's clock; 0 = none */
     int64_t limit_us;     /* run time at most, then it is told to stop; 0 = none */

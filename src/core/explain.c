@@ -65,6 +65,16 @@ static int64_t held_now(const struct queue *queue, enum resource r)
     return queue->used.of[r] + queue->claimed.of[r];
 }
 
+/* Only bytes of GPUs are stated: what part of a GPU they are shows on a node. */
+static bool asks_by_bytes(const struct core *core, uint32_t gang)
+{
+    const struct layout *layout = &core->shapes.layouts[core->shapes.gangs[gang].first_layout];
+    const struct shape *shape =
+        &core->shapes.shapes[core->shapes.groups[layout->first_group].shape];
+
+    return shape->gpus > 0 && shape->gpu_mgpu == 0;
+}
+
 static void look_for_bound(const struct core *core, struct explanation *e)
 {
     const struct job *job = &core->jobs.rows[e->job];
@@ -82,12 +92,10 @@ static void look_for_bound(const struct core *core, struct explanation *e)
     queue = &core->queues.rows[b->refusal.bound == BOUND_LEND ? QUEUE_ROOT : b->refusal.queue];
     b->held = held_now(queue, r);
     b->asked = asks->of[r];
-    b->limit = queue->limit.of[r];
-    if (b->refusal.bound == BOUND_BORROW)
-        b->limit = amount_sum(queue->guarantee.of[r] != AMOUNT_NONE ? queue->guarantee.of[r] : 0,
-                              queue->borrow.of[r]);
-    else if (b->refusal.bound == BOUND_LEND)
-        b->limit = core->capacity.of[r];
+    if (r == RES_GPU_MGPU && asks_by_bytes(core, job->gang))
+        b->asked_bytes = asks->of[RES_GPU_BYTES];
+    b->limit = b->refusal.bound == BOUND_LEND ? core->capacity.of[r]
+                                              : queues_bound_amount(&core->queues, &b->refusal);
 }
 
 /* ---- services that keep their minimum ---- */

@@ -23,6 +23,7 @@ struct explain_bound {
     struct refusal refusal; /* bound BOUND_NONE: none, or one that only shows on a node */
     int64_t limit;          /* LEND: what there is for others than who keeps it back */
     int64_t held, asked;
+    int64_t asked_bytes; /* it asks for bytes of GPUs, of which `asked` is the least part; else 0 */
 };
 
 struct explanation {

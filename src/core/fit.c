@@ -27,7 +27,8 @@ bool fit_shares(const struct core *core, uint32_t state, const struct shape *sha
 
         if (x->gpu_mgpu[at] < need->mgpu)
             return false;
-        fitting += x->gpu_bytes[at] >= need->memory_bytes;
+        fitting += x->gpu_bytes[at] >= need->memory_bytes &&
+                   company_admits(x->gpu_mgpu[at], x->gpu_company[at], need);
         if (fitting == shape->gpus)
             return true;
     }
@@ -49,14 +50,16 @@ bool fit_now(struct core *core, uint32_t shape_id, uint32_t state, struct need *
                                  : fit_shares(core, state, shape, out);
 }
 
-/* The lowest GPU of the node with exactly these free amounts. */
-static uint32_t gpu_with(const struct core *core, uint32_t node, uint32_t mgpu, int64_t bytes)
+/* The lowest GPU of the node with exactly these free amounts, and such sharers. */
+static uint32_t gpu_with(const struct core *core, uint32_t node, uint32_t mgpu, int64_t bytes,
+                         uint32_t company)
 {
     const uint32_t count = nodes_class_of(&core->nodes, node)->gpu_count;
 
     for (uint32_t i = 0; i < count; i++)
         if (nodes_gpu_free_mgpu(&core->nodes, node, i) == mgpu &&
-            nodes_gpu_free_bytes(&core->nodes, node, i) == bytes)
+            nodes_gpu_free_bytes(&core->nodes, node, i) == bytes &&
+            nodes_gpu_company(&core->nodes, node, i) == company)
             return i;
     check_failed("a state's GPU is on its nodes", __FILE__, __LINE__);
 }
@@ -71,8 +74,7 @@ static uint32_t gpu_by_left(const struct core *core, uint32_t node, const struct
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t mgpu = nodes_gpu_free_mgpu(&core->nodes, node, i);
 
-        if ((taken >> i & 1) || mgpu < need->mgpu ||
-            nodes_gpu_free_bytes(&core->nodes, node, i) < need->memory_bytes)
+        if ((taken >> i & 1) || !nodes_gpu_has(&core->nodes, node, i, need))
             continue;
         if (best < NODE_GPUS_MAX && (most ? mgpu <= best_mgpu : mgpu >= best_mgpu))
             continue;
@@ -132,8 +134,8 @@ uint64_t fit_gpus(struct core *core, uint32_t node, const struct shape *shape,
 
     if (shape->gpus == 1 && need->mgpu < GPU_MGPU && slot != SLOT_FULLEST) {
         const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
-        const uint32_t gpu =
-            gpu_with(core, node, core->index.gpu_mgpu[at], core->index.gpu_bytes[at]);
+        const uint32_t gpu = gpu_with(core, node, core->index.gpu_mgpu[at],
+                                      core->index.gpu_bytes[at], core->index.gpu_company[at]);
 
         return wired(core, node, need, 0, gpu, 1);
     }

@@ -19,6 +19,7 @@ struct state_key {
     struct state state;
     uint16_t mgpu[NODE_GPUS_MAX];
     int64_t bytes[NODE_GPUS_MAX];
+    uint32_t company[NODE_GPUS_MAX];
     uint32_t gpus;
 };
 
@@ -41,6 +42,7 @@ void index_done(struct index *x)
     mem_free(x->rows);
     mem_free(x->gpu_mgpu);
     mem_free(x->gpu_bytes);
+    mem_free(x->gpu_company);
     mem_free(x->heads);
     mem_free(x->ring);
     mem_free(x->filters);
@@ -54,6 +56,8 @@ void index_copy(struct index *dst, const struct index *src)
     dst->gpu_mgpu = mem_copy(src->gpu_mgpu, (size_t)src->cap * src->stride, sizeof *src->gpu_mgpu);
     dst->gpu_bytes =
         mem_copy(src->gpu_bytes, (size_t)src->cap * src->stride, sizeof *src->gpu_bytes);
+    dst->gpu_company =
+        mem_copy(src->gpu_company, (size_t)src->cap * src->stride, sizeof *src->gpu_company);
     dst->heads = mem_copy(src->heads, src->head_count, sizeof *src->heads);
     dst->ring = mem_copy(src->ring, src->ring_count, sizeof *src->ring);
     dst->filters = mem_copy(src->filters, src->ring_count, sizeof *src->filters);
@@ -61,18 +65,30 @@ void index_copy(struct index *dst, const struct index *src)
 
 /* ---- the contents of a state ---- */
 
-static void key_insert(struct state_key *key, uint32_t mgpu, int64_t bytes)
+/* Ascending: by compute, then memory, then company. */
+static bool is_above(const struct state_key *key, uint32_t at, uint32_t mgpu, int64_t bytes,
+                     uint32_t company)
+{
+    if (key->mgpu[at] != mgpu)
+        return key->mgpu[at] > mgpu;
+    if (key->bytes[at] != bytes)
+        return key->bytes[at] > bytes;
+    return key->company[at] > company;
+}
+
+static void key_insert(struct state_key *key, uint32_t mgpu, int64_t bytes, uint32_t company)
 {
     uint32_t at = key->gpus++;
 
-    while (at > 0 && (key->mgpu[at - 1] > mgpu ||
-                      (key->mgpu[at - 1] == mgpu && key->bytes[at - 1] > bytes))) {
+    while (at > 0 && is_above(key, at - 1, mgpu, bytes, company)) {
         key->mgpu[at] = key->mgpu[at - 1];
         key->bytes[at] = key->bytes[at - 1];
+        key->company[at] = key->company[at - 1];
         at--;
     }
     key->mgpu[at] = (uint16_t)mgpu;
     key->bytes[at] = bytes;
+    key->company[at] = company;
 }
 
 static void key_of(const struct nodes *n, uint32_t node, uint64_t kinds, struct state_key *key)
@@ -87,8 +103,12 @@ static void key_of(const struct nodes *n, uint32_t node, uint64_t kinds, struct 
     s->memory_free_bytes = nodes_free_memory_bytes(n, node);
     for (uint32_t i = 0; i < n->classes[s->class_id].gpu_count; i++) {
         const uint32_t mgpu = nodes_gpu_free_mgpu(n, node, i);
+        const struct gpu_book *book = &n->gpus[n->rows[node].gpu_first + i];
+        const uint32_t company =
+            book->sharers.sum == 0 ? COMPANY_TURNS : nodes_gpu_company(n, node, i);
 
-        key_insert(key, mgpu, nodes_gpu_free_bytes(n, node, i));
+        key_insert(key, mgpu, nodes_gpu_free_bytes(n, node, i), company);
+        s->companies = s->companies || company != COMPANY_TURNS;
         s->free_mgpu += mgpu;
         s->whole_free += mgpu == GPU_MGPU;
     }
@@ -108,7 +128,7 @@ static uint64_t key_hash(const struct state_key *key)
 
     h = mix(mix(h, (uint64_t)s->memory_free_bytes), s->kinds);
     for (uint32_t i = 0; i < key->gpus; i++)
-        h = mix(h, key->mgpu[i] ^ (uint64_t)key->bytes[i] << 10);
+        h = mix(h, key->mgpu[i] ^ (uint64_t)key->bytes[i] << 10 ^ (uint64_t)key->company[i] << 38);
     return h;
 }
 
@@ -120,7 +140,10 @@ static bool key_is(const struct index *x, uint32_t row, const struct state_key *
     return a->class_id == b->class_id && a->cpu_free_mcpu == b->cpu_free_mcpu &&
            a->memory_free_bytes == b->memory_free_bytes && a->kinds == b->kinds &&
            memcmp(&x->gpu_mgpu[at], key->mgpu, key->gpus * sizeof *key->mgpu) == 0 &&
-           memcmp(&x->gpu_bytes[at], key->bytes, key->gpus * sizeof *key->bytes) == 0;
+           memcmp(&x->gpu_bytes[at], key->bytes, key->gpus * sizeof *key->bytes) == 0 &&
+           a->companies == b->companies &&
+           (!a->companies ||
+            memcmp(&x->gpu_company[at], key->company, key->gpus * sizeof *key->company) == 0);
 }
 
 /* ---- rows ---- */
@@ -231,6 +254,8 @@ static void rows_grow(struct index *x)
                              sizeof *x->gpu_mgpu);
     x->gpu_bytes = mem_resize(x->gpu_bytes, (size_t)x->cap * x->stride, (size_t)cap * x->stride,
                               sizeof *x->gpu_bytes);
+    x->gpu_company = mem_resize(x->gpu_company, (size_t)x->cap * x->stride, (size_t)cap * x->stride,
+                                sizeof *x->gpu_company);
     x->cap = cap;
     while (x->ring_count < RING_PER_ROW * cap)
         ring_grow(x);
@@ -254,15 +279,20 @@ static void stride_grow(struct index *x, uint32_t stride)
 {
     uint16_t *mgpu = mem_alloc((size_t)x->cap * stride, sizeof *mgpu);
     int64_t *bytes = mem_alloc((size_t)x->cap * stride, sizeof *bytes);
+    uint32_t *company = mem_alloc((size_t)x->cap * stride, sizeof *company);
 
     for (uint32_t row = 0; row < x->count && x->stride > 0; row++) {
         memcpy(&mgpu[(size_t)row * stride], &x->gpu_mgpu[(size_t)row * x->stride],
                x->stride * sizeof *mgpu);
         memcpy(&bytes[(size_t)row * stride], &x->gpu_bytes[(size_t)row * x->stride],
                x->stride * sizeof *bytes);
+        memcpy(&company[(size_t)row * stride], &x->gpu_company[(size_t)row * x->stride],
+               x->stride * sizeof *company);
     }
     mem_free(x->gpu_mgpu);
     mem_free(x->gpu_bytes);
+    mem_free(x->gpu_company);
+    x->gpu_company = company;
     x->gpu_mgpu = mgpu;
     x->gpu_bytes = bytes;
     x->stride = stride;
@@ -284,6 +314,7 @@ static uint32_t state_add(struct index *x, const struct state_key *key)
     *head = row;
     memcpy(&x->gpu_mgpu[at], key->mgpu, key->gpus * sizeof *key->mgpu);
     memcpy(&x->gpu_bytes[at], key->bytes, key->gpus * sizeof *key->bytes);
+    memcpy(&x->gpu_company[at], key->company, key->gpus * sizeof *key->company);
     return row;
 }
 
@@ -390,6 +421,7 @@ void index_view(const struct index *x, const struct nodes *n, uint32_t state,
         .memory_free_bytes = s->memory_free_bytes,
         .gpu_free_mgpu = x->gpu_mgpu + at,
         .gpu_free_bytes = x->gpu_bytes + at,
+        .gpu_company = x->gpu_company + at,
         .kinds = s->kinds,
     };
 }

@@ -26,6 +26,7 @@ struct state {
     uint64_t changed_at;   /* its last record is that of this number */
     uint64_t hash;
     uint64_t kinds;
+    bool companies; /* some GPU is shared by others than COMPANY_TURNS */
     int64_t cpu_free_mcpu;
     int64_t memory_free_bytes;
 };
@@ -64,6 +65,7 @@ struct index {
     uint32_t free_first;    /* list of unused rows through `next` */
     uint16_t *gpu_mgpu;     /* [cap * stride] */
     int64_t *gpu_bytes;     /* [cap * stride] */
+    uint32_t *gpu_company;  /* [cap * stride] see nodes_gpu_company() */
     uint32_t stride;        /* most GPUs of a node so far */
     uint32_t *heads;        /* [head_count] rows by hash */
     uint32_t head_count;    /* a power of two */

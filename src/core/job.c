@@ -4,6 +4,22 @@
 
 #include "base/check.h"
 
+const char *reason_reject_text(enum reason reason)
+{
+    switch (reason) {
+    case REASON_QUOTA:
+        return "asks for more than the limit of a queue, and can never start";
+    case REASON_BORROW:
+        return "asks for more than a queue may hold with all it may borrow, and can never start";
+    case REASON_USER:
+        return "asks for more than one user of the queue may hold, and can never start";
+    case REASON_CLASS:
+        return "asks for more than one user of the priority class may hold, and can never start";
+    default:
+        return reason_text(reason);
+    }
+}
+
 const char *reason_text(enum reason reason)
 {
     static const char *const texts[REASON_COUNT] = {

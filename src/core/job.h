@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/qos.h"
 #include "core/standing.h"
 
 #define ROW_NONE          UINT32_MAX
@@ -67,6 +68,9 @@ enum reason {
 };
 
 const char *reason_text(enum reason reason);
+
+/* The same of a job that is rejected for it: what will never change by waiting. */
+const char *reason_reject_text(enum reason reason);
 const char *job_state_text(enum job_state state);
 
 struct job {
@@ -107,6 +111,7 @@ struct job {
     uint32_t reservation;                   /* row of core.reserve; ROW_NONE */
     uint32_t victims;  /* jobs that were told to stop for it and have not left */
     uint64_t claimant; /* id of the job that this one was told to stop for, JOB_NONE */
+    struct qos qos;    /* of what its tasks share of GPUs */
     int64_t submit_us;
     int64_t deadline_us;   /* when it should have ended; TIME_NONE = none */
     int64_t start_us;      /* of this run; TIME_NONE unless RUNNING or STOPPING */
@@ -124,7 +129,9 @@ struct job {
                             * since then less by the time it ran, see job_remaining_us() */
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
-    uint32_t run; /* counts start decisions, those for some of its tasks too */
+    uint32_t yields;        /* times in a row that it gave way soon after its start */
+    int64_t takes_after_us; /* until then it makes nobody give way: rights.h; 0 = it may */
+    uint32_t run;           /* counts start decisions, those for some of its tasks too */
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;
                                                   * TIME_NONE = none */
     enum reason reason;                          /* why it waits, or was told to stop */
@@ -169,12 +176,13 @@ struct task {
                         * heard of an earlier one is of no account */
     uint64_t gpu_mask; /* bit i: GPU i of the node; 0 if it holds nothing */
     bool started;
-    bool left;         /* it holds nothing: it has gone, or was not started yet */
-    bool absent;       /* it has left, and may be started again */
-    bool shrinking;    /* it was told to stop while the job goes on */
-    bool claimed;      /* not running: room kept for a waiting job, see claim.h */
-    bool leaving;      /* it was told to stop, alone or with the job */
-    uint32_t missed;   /* listings of its node that did not have it, since one that had */
-    int64_t missed_us; /* when the last of these was heard, 0 = missed is 0 */
+    bool left;                /* it holds nothing: it has gone, or was not started yet */
+    bool absent;              /* it has left, and may be started again */
+    bool shrinking;           /* it was told to stop while the job goes on */
+    bool claimed;             /* not running: room kept for a waiting job, see claim.h */
+    bool leaving;             /* it was told to stop, alone or with the job */
+    int64_t service_start_us; /* of a service: when it started; 0 of others */
+    uint32_t missed;          /* listings of its node that did not have it, since one that had */
+    int64_t missed_us;        /* when the last of these was heard, 0 = missed is 0 */
     uint32_t node_prev, node_next; /* the node's tasks */
 };

@@ -135,6 +135,8 @@ static void task_walk(struct task *task, const struct jobs_limits *limits, struc
     tape_bool(t, &task->leaving);
     tape_max(t, &task->missed, MISSED_MAX - 1, "listings without a task");
     tape_i64_in(t, &task->missed_us, 0, JOB_TIME_MAX, "when a task was missed");
+    if (!tape_digests(t) || task->service_start_us != 0)
+        tape_i64_in(t, &task->service_start_us, 0, JOB_TIME_MAX, "start of a service's task");
 }
 
 static void tasks_walk(struct jobs *j, uint32_t job, const struct jobs_limits *limits,
@@ -225,6 +227,30 @@ static void failures_walk(struct job *job, struct tape *t)
     }
 }
 
+/* Most jobs never give way like that, and then it adds nothing to a digest. */
+static void yields_walk(struct job *job, struct tape *t)
+{
+    if (tape_digests(t) && job->yields == 0 && job->takes_after_us == 0)
+        return;
+    tape_u32(t, &job->yields);
+    tape_i64_in(t, &job->takes_after_us, 0, JOB_TIME_MAX, "when a job may take again");
+}
+
+/* Where a job says nothing of it, its digest is as if there was nothing to say. */
+static void qos_walk(struct qos *qos, struct tape *t)
+{
+    if (tape_digests(t) && !qos_says(qos))
+        return;
+    tape_enum(t, qos->class, QOS_CLASSES - 1, "quality of service of a job");
+    tape_max(t, &qos->stated, (1u << QOS_KNOBS) - 1, "stated values of a job");
+    for (uint32_t k = 0; k < QOS_KNOBS; k++) {
+        const bool stated = qos->stated >> k & 1;
+
+        tape_i32_in(t, &qos->values[k], stated ? qos_facts[k].least : 0,
+                    stated ? qos_facts[k].most : 0, "stated value of a job");
+    }
+}
+
 static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *limits, struct tape *t)
 {
     struct job *job = &j->rows[row];
@@ -250,11 +276,13 @@ static void job_walk(struct jobs *j, uint32_t row, const struct jobs_limits *lim
     tape_u32(t, &job->tasks_absent);
     tape_u32(t, &job->tasks_shrinking);
     flags_walk(job, t);
+    qos_walk(&job->qos, t);
     failures_walk(job, t);
     tape_u32(t, &job->victims);
     tape_u64(t, &job->claimant);
     times_walk(job, t);
     tape_u32(t, &job->preemptions);
+    yields_walk(job, t);
     tape_u32(t, &job->run);
     tape_enum(t, job->reason, REASON_COUNT - 1, "reason of a job");
     tape_enum(t, job->told, REASON_COUNT - 1, "told reason of a job");

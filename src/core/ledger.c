@@ -41,6 +41,8 @@ static void book(struct core *core, uint32_t node, uint32_t shape_id, uint64_t g
 
         gpu->held_mgpu += sign * (int32_t)holding.need.mgpu;
         gpu->held_bytes += sign * holding.need.memory_bytes;
+        if (holding.need.company != COMPANY_NONE)
+            sharers_add(&gpu->sharers, holding.need.company, sign);
         check(gpu->held_mgpu >= 0 && gpu->held_bytes >= 0);
     }
     check(row->held_mcpu >= 0 && row->held_memory_bytes >= 0);
@@ -56,7 +58,8 @@ static bool over_capacity(const struct core *core, uint32_t node)
     for (uint32_t i = 0; i < class->gpu_count; i++) {
         const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
 
-        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes)
+        if (gpu->held_mgpu > GPU_MGPU || gpu->held_bytes > class->gpu_memory_bytes ||
+            !sharers_may(&gpu->sharers, class))
             return true;
     }
     return false;
@@ -94,6 +97,8 @@ void hold_add(const struct core *core, uint32_t node, uint32_t shape_id, uint64_
     for (uint64_t left = holding.gpus; left != 0; left = mask_drop_lowest(left)) {
         hold->gpu_mgpu[mask_lowest(left)] += (int32_t)holding.need.mgpu;
         hold->gpu_bytes[mask_lowest(left)] += holding.need.memory_bytes;
+        if (holding.need.company != COMPANY_NONE)
+            sharers_add(&hold->sharers[mask_lowest(left)], holding.need.company, 1);
     }
 }
 
@@ -104,8 +109,11 @@ void ledger_hold(struct core *core, uint32_t node, const struct hold *hold, int 
     row->held_mcpu += sign * hold->mcpu;
     row->held_memory_bytes += sign * hold->memory_bytes;
     for (uint32_t i = 0; i < nodes_class_of(&core->nodes, node)->gpu_count; i++) {
-        core->nodes.gpus[row->gpu_first + i].held_mgpu += sign * hold->gpu_mgpu[i];
-        core->nodes.gpus[row->gpu_first + i].held_bytes += sign * hold->gpu_bytes[i];
+        struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+
+        gpu->held_mgpu += sign * hold->gpu_mgpu[i];
+        gpu->held_bytes += sign * hold->gpu_bytes[i];
+        sharers_join(&gpu->sharers, &hold->sharers[i], sign);
     }
     ledger_refresh(core, node);
 }

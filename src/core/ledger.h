@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "core/limits.h"
+#include "core/modes.h"
 
 struct core;
 
@@ -17,6 +18,7 @@ struct hold {
     int64_t mcpu, memory_bytes;
     int32_t gpu_mgpu[NODE_GPUS_MAX];
     int64_t gpu_bytes[NODE_GPUS_MAX];
+    struct sharers sharers[NODE_GPUS_MAX];
 };
 
 /* Add what a task of this shape takes there, with these GPUs. */

@@ -238,14 +238,21 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 
 void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct decisions *out)
 {
-    const struct task *task = job_task(core, &core->jobs.rows[job], index);
-    const struct task_place place = {
+    const struct job *row = &core->jobs.rows[job];
+    const struct task *task = job_task(core, row, index);
+    const struct shape *shape = &core->shapes.shapes[task->shape];
+    struct need need;
+    struct task_place place = {
         .task = index,
         .node = task->node,
         .node_name = names_text(&core->names, core->nodes.rows[task->node].name),
         .gpu_mask = task->gpu_mask,
     };
 
+    (void)need_on(shape, nodes_class_of(&core->nodes, task->node), &need);
+    place.mode = need.mode;
+    place.gpu_memory_bytes = need.company != COMPANY_NONE ? need.memory_bytes : 0;
+    qos_values(&row->qos, shape, &need, place.qos);
     vec_push(out->places, out->place_count, out->place_cap, place);
 }
 
@@ -339,6 +346,7 @@ void job_task_started(struct core *core, uint32_t job, uint32_t task_index)
     if (task->started)
         return;
     task->started = true;
+    task->service_start_us = core->jobs.rows[job].service ? core->now_us : 0;
     task->missed = 0;
     task->missed_us = 0;
     core->jobs.rows[job].tasks_started++;
@@ -484,6 +492,7 @@ void job_gone(struct core *core, uint32_t job, enum job_state how)
     queues_count_job(&core->queues, &core->jobs.rows[job].at, -1);
     amounts_add(&core->asks, &core->shapes.gangs[core->jobs.rows[job].gang].asks, -1);
     jobs_remove(&core->jobs, job);
+    due_job(core, job);
 }
 
 static void tell_left(struct core *core, const struct job *row)

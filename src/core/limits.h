@@ -37,6 +37,13 @@
 #define FAILED_STARTS    3           /* a GPU on which so many starts failed */
 #define FAILED_WITHIN_US 300000000LL /* within this time gets no new work */
 #define MISSED_MAX       2           /* listings without a task that is on its way: it is lost */
+/* Who gave way so soon after its start, again and again, makes nobody give way for a while; that
+ * doubles each time, up to so often. See rights.h. */
+#define YIELD_SOON_US    (600 * 1000000LL)
+#define YIELDS_FREE      1 /* in a row, that cost nothing */
+#define TAKES_AGAIN_US   (60 * 1000000LL)
+#define TAKES_DOUBLE_MAX 10
 /* A service fails when so many tasks of it fail within this time. */
 #define SERVICE_FAILURES_MAX 5
 #define SERVICE_FAILURES_US  (600 * 1000000LL)
+#define SERVICE_LEAST_RUN_US (10 * 1000000LL) /* one that ends well before that has failed too */

@@ -26,7 +26,24 @@ struct search {
 
 /* ---- trying ---- */
 
-static bool starts_with(const struct search *s, const struct remedy *remedy)
+/* Who ran before the change, and does not go on after it. */
+static void list_stopped(const struct core *before, const struct core *after, struct remedy *remedy)
+{
+    for (uint32_t i = 0; i < before->jobs.active_count; i++) {
+        const struct job *row = &before->jobs.rows[before->jobs.active[i]];
+        const uint32_t now = jobs_find(&after->jobs, row->id);
+
+        if (row->state == JOB_STOPPING || row->id == remedy->job_id ||
+            (now != ROW_NONE && after->jobs.rows[now].run == row->run &&
+             after->jobs.rows[now].state != JOB_PENDING))
+            continue;
+        if (remedy->stopped_named < REMEDY_STOPPED_MAX)
+            remedy->stopped[remedy->stopped_named++] = row->id;
+        remedy->stopped_count++;
+    }
+}
+
+static bool starts_with(const struct search *s, struct remedy *remedy)
 {
     const uint64_t id = s->e->job_id;
     struct rehearsal r;
@@ -39,6 +56,8 @@ static bool starts_with(const struct search *s, const struct remedy *remedy)
         job = jobs_find(&r.core->jobs, id);
         starts = job != ROW_NONE && (r.core->jobs.rows[job].state == JOB_RUNNING ||
                                      r.core->jobs.rows[job].state == JOB_STARTING);
+        if (starts)
+            list_stopped(s->core, r.core, remedy);
     }
     rehearse_close(&r);
     return starts;
@@ -47,12 +66,14 @@ static bool starts_with(const struct search *s, const struct remedy *remedy)
 /* Returns whether the search is over. */
 static bool try_remedy(struct search *s, const struct remedy *remedy)
 {
+    struct remedy tried = *remedy;
+
     if (s->tries == NEAREST_TRIES_MAX)
         return true;
     s->tries++;
-    if (!starts_with(s, remedy))
+    if (!starts_with(s, &tried))
         return false;
-    *s->out = *remedy;
+    *s->out = tried;
     return true;
 }
 

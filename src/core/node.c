@@ -17,26 +17,47 @@ static int64_t bytes_of_share(uint32_t mgpu, int64_t gpu_memory_bytes)
     return gpu_memory_bytes / GPU_MGPU * mgpu + gpu_memory_bytes % GPU_MGPU * mgpu / GPU_MGPU;
 }
 
+/* A part of a GPU, where it is shared. False: it is not, or the part is too large for that. */
+static bool part_on(const struct shape *shape, const struct node_class *class, struct need *out)
+{
+    const uint32_t modes = shape_modes(shape) & class->modes;
+    const bool mps = (modes & MODE_BIT(GPU_MPS)) && shape->trust != 0;
+    const int64_t memory = class->gpu_memory_bytes;
+
+    if (shape->gpu_memory_bytes > 0)
+        out->memory_bytes += class->context_bytes;
+    if ((!mps && !(modes & MODE_BIT(GPU_TIMESLICE))) || out->memory_bytes > memory)
+        return false;
+    if (out->mgpu == 0)
+        out->mgpu = share_of_bytes(out->memory_bytes, memory);
+    if (out->mgpu == GPU_MGPU)
+        return false;
+    if (out->memory_bytes == 0)
+        out->memory_bytes = bytes_of_share(out->mgpu, memory);
+    if (class->compute_factor > 1000)
+        out->mgpu = (out->mgpu * 1000 + class->compute_factor - 1) / class->compute_factor;
+    out->mode = mps ? GPU_MPS : GPU_TIMESLICE;
+    out->company = mps              ? COMPANY_MPS + shape->trust
+                   : shape->latency ? COMPANY_LATENCY
+                                    : COMPANY_TURNS;
+    return true;
+}
+
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out)
 {
     const int64_t memory = class->gpu_memory_bytes;
 
-    *out = (struct need){.mgpu = shape->gpu_mgpu, .memory_bytes = shape->gpu_memory_bytes};
+    *out = (struct need){shape->gpu_mgpu, shape->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE};
     if (shape->gpus == 0)
         return true;
     if (shape->gpus > class->gpu_count || shape->gpu_memory_bytes > memory)
         return false;
-    if (out->memory_bytes > 0)
-        out->memory_bytes += class->context_bytes;
-    if (!(class->modes & MODE_BIT(GPU_TIMESLICE)) || out->memory_bytes > memory)
-        out->mgpu = GPU_MGPU;
-    if (out->mgpu == 0)
-        out->mgpu = share_of_bytes(out->memory_bytes, memory);
-    if (out->mgpu == GPU_MGPU)
-        out->memory_bytes = memory;
-    else if (out->memory_bytes == 0)
-        out->memory_bytes = bytes_of_share(out->mgpu, memory);
-    return true;
+    if (shape->gpu_mgpu < GPU_MGPU && part_on(shape, class, out))
+        return true;
+    out->mgpu = GPU_MGPU;
+    out->memory_bytes = memory;
+    return (class->modes & MODE_BIT(GPU_EXCLUSIVE)) &&
+           (!shape_is_share(shape) || (shape_modes(shape) & MODE_BIT(GPU_EXCLUSIVE)));
 }
 
 struct holding holding_on(const struct shape *shape, const struct node_class *class,
@@ -48,7 +69,7 @@ struct holding holding_on(const struct shape *shape, const struct node_class *cl
         .mcpu = class->cpu_mcpu,
         .memory_bytes = class->memory_bytes,
         .gpus = mask_first(class->gpu_count),
-        .need = {GPU_MGPU, class->gpu_memory_bytes},
+        .need = {GPU_MGPU, class->gpu_memory_bytes, GPU_EXCLUSIVE, COMPANY_NONE},
     };
 }
 

@@ -21,21 +21,29 @@ struct node_class {
     uint32_t label_count;
     uint32_t labels[SELECTOR_TERMS_MAX]; /* name ids of "key=value", ascending */
     uint32_t links;        /* how its GPUs are wired: a row of links.h, or LINKS_UNKNOWN */
-    uint32_t modes;        /* that its GPUs may be in, MODE_BITs; GPU_EXCLUSIVE always */
+    uint32_t modes;        /* that its GPUs may be in, MODE_BITs */
     int64_t context_bytes; /* that a task takes of a GPU it shares, beside what it states */
+    uint32_t
+        compute_factor;   /* how often the compute of a shared GPU is given out, in thousandths */
+    uint32_t mps_clients; /* of one GPU, 1..MPS_CLIENTS_MAX */
 };
 
 /* What a task needs of each GPU of a given class. */
 struct need {
     uint32_t mgpu;        /* 1..1000; 1000 = the whole device */
     int64_t memory_bytes; /* 0 where the class does not know its GPUs' memory */
+    enum gpu_mode mode;
+    uint32_t company; /* that may be beside it, see modes.h */
 };
 
 /* The request of a shape on one GPU of a class. A share of f without stated bytes budgets
  * floor(f * memory), its context included; stated bytes have the context on top. Bytes without a
- * share take that part of the compute, rounded down but never to zero. A part is a whole device
- * where GPUs are not shared, or where it is too large beside its context. Returns false if no GPU
- * of this class can ever serve it. */
+ * share take that part of the compute, rounded down but never to zero. Where compute is given out f
+ * times, a part takes 1/f of what it asks for, rounded up; memory is given out once. A part is
+ * under MPS where both the node and the task will have it, else in turns, else a whole device; that
+ * also where it is too large beside its context. Returns false if no GPU of this class can ever
+ * serve it.
+ */
 bool need_on(const struct shape *shape, const struct node_class *class, struct need *out);
 
 /* What a task of this shape takes of a node of this class while it has these GPUs: an exclusive one

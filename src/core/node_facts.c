@@ -46,13 +46,17 @@ static int links_check(const struct core *core, const struct node_spec *spec, st
     return rc;
 }
 
-/* That parts only are given out is nothing that anybody has asked for yet. */
 static int modes_check(const struct node_spec *spec, struct err *err)
 {
     if (spec->modes > MODES_ALL)
         return err_set(err, -EINVAL, "node '%s': modes: there are no such modes", spec->name);
-    if (spec->modes != 0 && !(spec->modes & MODE_BIT(GPU_EXCLUSIVE)))
-        return err_set(err, -EINVAL, "node '%s': modes: must have exclusive in it", spec->name);
+    if (spec->compute_factor != 0 &&
+        (spec->compute_factor < 1000 || spec->compute_factor > COMPUTE_FACTOR_MAX))
+        return err_set(err, -EINVAL, "node '%s': compute_factor: must be 1000 to %u, is %u",
+                       spec->name, COMPUTE_FACTOR_MAX, spec->compute_factor);
+    if (spec->mps_clients > MPS_CLIENTS_MAX)
+        return err_set(err, -EINVAL, "node '%s': mps_clients: must be 1 to %u, is %u", spec->name,
+                       MPS_CLIENTS_MAX, spec->mps_clients);
     return range(err, spec->name, "gpu_context_bytes", spec->gpu_context_bytes, MEMORY_BYTES_MAX);
 }
 
@@ -76,9 +80,13 @@ static int spec_check(const struct core *core, const struct node_spec *spec, str
     return rc < 0 ? rc : links_check(core, spec, err);
 }
 
-static uint32_t spec_modes(const struct node_spec *spec)
+/* What it says of how its GPUs are shared, or what goes without saying. */
+static void class_modes(const struct node_spec *spec, struct node_class *out)
 {
-    return spec->modes != 0 ? spec->modes : MODES_ALL;
+    out->modes = spec->modes != 0 ? spec->modes : MODES_DEFAULT;
+    out->context_bytes = spec->gpu_context_bytes;
+    out->compute_factor = spec->compute_factor != 0 ? spec->compute_factor : 1000;
+    out->mps_clients = spec->mps_clients != 0 ? spec->mps_clients : MPS_CLIENTS;
 }
 
 static uint32_t spec_class(struct core *core, const struct node_spec *spec)
@@ -92,8 +100,7 @@ static uint32_t spec_class(struct core *core, const struct node_spec *spec)
     class.cpu_mcpu = spec->cpu_mcpu;
     class.memory_bytes = spec->memory_bytes;
     class.label_count = terms_intern(&core->names, spec->labels, spec->label_count, class.labels);
-    class.modes = spec_modes(spec);
-    class.context_bytes = spec->gpu_context_bytes;
+    class_modes(spec, &class);
     if (spec_has_links(spec))
         class.links = links_intern(&core->nodes.links, spec->gpus, spec->links_mbps);
     return nodes_class(&core->nodes, &class);
@@ -104,24 +111,25 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
                        struct err *err)
 {
     const struct node_class *old = nodes_class_of(&core->nodes, node);
-    const struct node_class class = {.gpu_count = spec->gpus,
-                                     .gpu_memory_bytes = spec->gpu_memory_bytes,
-                                     .modes = spec_modes(spec),
-                                     .context_bytes = spec->gpu_context_bytes};
+    struct node_class class = {.gpu_count = spec->gpus, .gpu_memory_bytes = spec->gpu_memory_bytes};
     uint32_t task = core->nodes.rows[node].first_task;
 
+    class_modes(spec, &class);
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         const struct task *t = &core->jobs.tasks[task];
+        const struct shape *shape = &core->shapes.shapes[t->shape];
         struct need need, now;
+        bool possible;
 
         if (t->claimed)
             continue; /* a plan, which gives way */
-        if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) ||
-            !need_on(&core->shapes.shapes[t->shape], &class, &need))
+        possible = need_on(shape, &class, &need);
+        (void)need_on(shape, old, &now);
+        if ((spec->gpus < 64 && t->gpu_mask >> spec->gpus != 0) || shape->gpus > spec->gpus ||
+            shape->gpu_memory_bytes > spec->gpu_memory_bytes)
             return err_set(err, -EBUSY, "node '%s': job %llu uses a GPU that would be gone",
                            spec->name, (unsigned long long)core->jobs.rows[t->job].id);
-        (void)need_on(&core->shapes.shapes[t->shape], old, &now);
-        if (class.modes != old->modes && (now.mgpu == GPU_MGPU) != (need.mgpu == GPU_MGPU))
+        if (!possible || (class.modes != old->modes && now.mode != need.mode))
             return err_set(err, -EBUSY, "node '%s': modes: job %llu is on a GPU in another mode",
                            spec->name, (unsigned long long)core->jobs.rows[t->job].id);
     }

@@ -49,7 +49,8 @@ static bool same_class(const struct node_class *a, const struct node_class *b)
            a->gpu_memory_bytes == b->gpu_memory_bytes && a->cpu_mcpu == b->cpu_mcpu &&
            a->memory_bytes == b->memory_bytes && a->label_count == b->label_count &&
            memcmp(a->labels, b->labels, a->label_count * sizeof *a->labels) == 0 &&
-           a->modes == b->modes && a->context_bytes == b->context_bytes;
+           a->modes == b->modes && a->context_bytes == b->context_bytes &&
+           a->compute_factor == b->compute_factor && a->mps_clients == b->mps_clients;
 }
 
 uint32_t nodes_class(struct nodes *n, const struct node_class *class)
@@ -61,6 +62,8 @@ uint32_t nodes_class(struct nodes *n, const struct node_class *class)
     vec_reserve(n->class_nodes, n->class_nodes_cap, n->class_count + 1);
     n->classes[n->class_count] = *class;
     n->class_nodes[n->class_count] = 0;
+    if (class->compute_factor > n->factor_most)
+        n->factor_most = class->compute_factor;
     return n->class_count++;
 }
 
@@ -193,14 +196,45 @@ int64_t nodes_free_memory_bytes(const struct nodes *n, uint32_t node)
     return left > 0 ? left : 0;
 }
 
+bool sharers_may(const struct sharers *s, const struct node_class *class)
+{
+    return sharers_agree(s) &&
+           (!company_is_mps(sharers_company(s)) || s->count <= class->mps_clients);
+}
+
+/* Under MPS, no client more. */
+static bool is_closed(const struct sharers *s, const struct node_class *class)
+{
+    return s->sum != 0 && (!sharers_agree(s) ||
+                           (company_is_mps(sharers_company(s)) && s->count >= class->mps_clients));
+}
+
 uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu)
 {
     const struct node *row = &n->rows[node];
-    const int32_t held = n->gpus[row->gpu_first + gpu].held_mgpu;
+    const struct gpu_book *book = &n->gpus[row->gpu_first + gpu];
 
-    if ((row->lost_mask >> gpu & 1) || held >= GPU_MGPU)
+    if ((row->lost_mask >> gpu & 1) || book->held_mgpu >= GPU_MGPU ||
+        is_closed(&book->sharers, &n->classes[row->class_id]))
         return 0;
-    return (uint32_t)(GPU_MGPU - held);
+    return (uint32_t)(GPU_MGPU - book->held_mgpu);
+}
+
+uint32_t nodes_gpu_company(const struct nodes *n, uint32_t node, uint32_t gpu)
+{
+    const struct sharers *sharers = &n->gpus[n->rows[node].gpu_first + gpu].sharers;
+
+    if (sharers->sum == 0 || nodes_gpu_free_mgpu(n, node, gpu) == 0)
+        return COMPANY_TURNS;
+    return sharers_company(sharers);
+}
+
+bool nodes_gpu_has(const struct nodes *n, uint32_t node, uint32_t gpu, const struct need *need)
+{
+    const uint32_t mgpu = nodes_gpu_free_mgpu(n, node, gpu);
+
+    return mgpu >= need->mgpu && nodes_gpu_free_bytes(n, node, gpu) >= need->memory_bytes &&
+           company_admits(mgpu, nodes_gpu_company(n, node, gpu), need);
 }
 
 int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu)
@@ -242,7 +276,8 @@ static void class_walk(struct node_class *class, uint32_t names, struct tape *t)
 static bool says_modes(const struct nodes *n)
 {
     for (uint32_t i = 0; i < n->class_count; i++)
-        if (n->classes[i].modes != MODES_ALL || n->classes[i].context_bytes != 0)
+        if (n->classes[i].modes != MODES_DEFAULT || n->classes[i].context_bytes != 0 ||
+            n->classes[i].compute_factor != 1000 || n->classes[i].mps_clients != MPS_CLIENTS)
             return true;
     return false;
 }
@@ -253,8 +288,14 @@ static void class_modes_walk(struct node_class *class, bool says, struct tape *t
         return;
     tape_max(t, &class->modes, MODES_ALL, "modes of a class");
     tape_i64_in(t, &class->context_bytes, 0, MEMORY_BYTES_MAX, "contexts of a class");
-    if (tape_loads(t) && !(class->modes & MODE_BIT(GPU_EXCLUSIVE)))
-        tape_fail(t, "modes of a class: no GPU can be had whole");
+    tape_u32(t, &class->compute_factor);
+    tape_u32(t, &class->mps_clients);
+    if (tape_loads(t) && class->modes == 0)
+        tape_fail(t, "modes of a class: no GPU can be had");
+    if (tape_loads(t) &&
+        (class->compute_factor < 1000 || class->compute_factor > COMPUTE_FACTOR_MAX ||
+         class->mps_clients == 0 || class->mps_clients > MPS_CLIENTS_MAX))
+        tape_fail(t, "modes of a class: how a GPU is shared is out of range");
 }
 
 /* How many nodes are of a class follows from the nodes; a loaded number is held against it. */

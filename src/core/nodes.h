@@ -2,8 +2,8 @@
 /* nodes.h - the table of nodes and the books of what is held on each.
  *
  * held = used + releasing: a task holds its share from the start decision until an event says that
- * it has left. free = capacity - held, and 0 where a GPU is lost or more is held than there is
- * (a deficit, after a node shrank or took other GPUs than it was told).
+ * it has left. free = capacity - held, and 0 where a GPU is lost, nobody may join those on it, or
+ * more is held than there is (a deficit, after a node shrank or took other GPUs than it was told).
  * Rows are reused; `order` is not: it is the order of joining, which breaks all ties. */
 #pragma once
 #include <stdbool.h>
@@ -19,6 +19,7 @@ struct tape;
 struct gpu_book {
     int32_t held_mgpu;
     int64_t held_bytes;
+    struct sharers sharers;
     int64_t failures_until_us[FAILED_STARTS - 1]; /* till when its last failed starts count */
 };
 
@@ -53,6 +54,7 @@ struct nodes {
     struct node_class *classes;
     uint32_t *class_nodes; /* [class_count] nodes in use of each class */
     uint32_t class_count, class_cap, class_nodes_cap;
+    uint32_t factor_most; /* compute_factor of all classes that ever were; follows from them */
     struct node *rows;
     uint32_t count, cap; /* rows, free ones included */
     uint32_t in_use;
@@ -97,6 +99,20 @@ int64_t nodes_free_mcpu(const struct nodes *n, uint32_t node);
 int64_t nodes_free_memory_bytes(const struct nodes *n, uint32_t node);
 uint32_t nodes_gpu_free_mgpu(const struct nodes *n, uint32_t node, uint32_t gpu);
 int64_t nodes_gpu_free_bytes(const struct nodes *n, uint32_t node, uint32_t gpu);
+/* Of those that share it while compute is left; else, and where nobody does, COMPANY_TURNS. */
+uint32_t nodes_gpu_company(const struct nodes *n, uint32_t node, uint32_t gpu);
+
+/* Could one that needs this be put beside such sharers? There is compute and memory for it. */
+static inline bool company_admits(uint32_t free_mgpu, uint32_t company, const struct need *need)
+{
+    return free_mgpu == GPU_MGPU || company == need->company;
+}
+
+/* Is there room on this GPU? */
+bool nodes_gpu_has(const struct nodes *n, uint32_t node, uint32_t gpu, const struct need *need);
+
+/* May these share a GPU of this class? */
+bool sharers_may(const struct sharers *s, const struct node_class *class);
 
 /* Loads into what nodes_init() left. The nodes are in no state and have no tasks yet, which is the
  * caller's to do; what is held on them is as told. names: how many name ids there are. */

@@ -74,6 +74,7 @@ static bool class_will_do(struct core *core, struct obstacles *o, const struct n
 {
     const struct shape *shape = &core->shapes.shapes[o->shape];
     const struct selector *selector = &core->shapes.selectors[shape->selector];
+    struct need need;
 
     if (is_another_model(selector, class)) {
         note(o, OBSTACLE_MODEL, 0, 0, 0);
@@ -84,7 +85,12 @@ static bool class_will_do(struct core *core, struct obstacles *o, const struct n
             note(o, OBSTACLE_LABEL, selector->labels[i], 0, 0);
             return false;
         }
-    return !is_too_small(o, shape, class);
+    if (is_too_small(o, shape, class))
+        return false;
+    if (need_on(shape, class, &need))
+        return true;
+    note(o, OBSTACLE_MODES, 0, 0, 0);
+    return false;
 }
 
 /* ---- what is in its way now ---- */
@@ -162,6 +168,39 @@ static void gpu_room(const struct core *core, uint32_t node, const struct shape 
         want(room, SHORT_GPU_BYTES, need->memory_bytes, largest_of(&bytes, shape->gpus));
 }
 
+/* GPUs that have the room, and on which nobody but the company is in the way. */
+static uint32_t refused_gpus(const struct core *core, uint32_t node, const struct need *need)
+{
+    const struct node *row = &core->nodes.rows[node];
+    const struct node_class *class = nodes_class_of(&core->nodes, node);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
+        const struct gpu_book *gpu = &core->nodes.gpus[row->gpu_first + i];
+
+        count += !(row->lost_mask >> i & 1) && gpu->sharers.count > 0 &&
+                 gpu->held_mgpu + (int32_t)need->mgpu <= GPU_MGPU &&
+                 gpu->held_bytes + need->memory_bytes <= class->gpu_memory_bytes &&
+                 !nodes_gpu_has(&core->nodes, node, i, need);
+    }
+    return count;
+}
+
+/* True if the GPUs would do, but for the company on them. */
+static bool is_refused(const struct core *core, uint32_t node, const struct shape *shape,
+                       const struct need *need, struct room *room)
+{
+    const uint32_t refused = refused_gpus(core, node, need);
+    uint32_t fitting = 0;
+
+    for (uint32_t i = 0; i < nodes_class_of(&core->nodes, node)->gpu_count; i++)
+        fitting += nodes_gpu_has(&core->nodes, node, i, need);
+    if (fitting >= shape->gpus || fitting + refused < shape->gpus)
+        return false;
+    want(room, SHORT_SHARED, shape->gpus, fitting);
+    return true;
+}
+
 static void what_is_taken(struct core *core, uint32_t node, struct obstacles *o,
                           const struct need *need)
 {
@@ -172,7 +211,8 @@ static void what_is_taken(struct core *core, uint32_t node, struct obstacles *o,
     want(&room, SHORT_CPU_MCPU, shape->cpu_mcpu, nodes_free_mcpu(&core->nodes, node));
     want(&room, SHORT_MEMORY_BYTES, shape->memory_bytes,
          nodes_free_memory_bytes(&core->nodes, node));
-    if (shape->gpus > 0)
+    if (shape->gpus > 0 &&
+        (need->company == COMPANY_NONE || !is_refused(core, node, shape, need, &room)))
         gpu_room(core, node, shape, need, &room);
     for (uint32_t what = SHORT_COUNT; what-- > 0;)
         if (room.asked[what] > 0) {

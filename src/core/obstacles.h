@@ -15,6 +15,7 @@ enum obstacle_kind {
     OBSTACLE_MODEL, /* its GPUs are of a model that is not asked for */
     OBSTACLE_LABEL, /* it lacks a label */
     OBSTACLE_SMALL, /* it has less than is asked, even if it were empty */
+    OBSTACLE_MODES, /* its GPUs are in no mode that the task may have */
     OBSTACLE_OUT,   /* it gets no new work */
     OBSTACLE_LOST,  /* so many of its GPUs are lost that the rest is too few */
     OBSTACLE_BUSY,  /* too much of it is taken */
@@ -24,6 +25,7 @@ enum obstacle_kind {
 /* What a node has too little of. */
 enum shortage {
     SHORT_GPUS,      /* GPUs, whole ones if whole ones are asked for */
+    SHORT_SHARED,    /* GPUs with room, but those on them are of another company (modes.h) */
     SHORT_GPU_MGPU,  /* of each GPU */
     SHORT_GPU_BYTES, /* of each GPU */
     SHORT_CPU_MCPU,

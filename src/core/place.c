@@ -42,7 +42,8 @@ static uint32_t draw_slot(struct core *core, uint32_t state, const struct need *
 
     for (uint32_t i = 0; i < gpus; i++)
         if (core->index.gpu_mgpu[at + i] >= need->mgpu &&
-            core->index.gpu_bytes[at + i] >= need->memory_bytes)
+            core->index.gpu_bytes[at + i] >= need->memory_bytes &&
+            company_admits(core->index.gpu_mgpu[at + i], core->index.gpu_company[at + i], need))
             slots[count++] = i;
     return count > 0 ? slots[core->placement->draw(core->placement_state, count)] : 0;
 }
@@ -360,6 +361,8 @@ static uint64_t tasks_on_empty(const struct shape *shape, const struct node_clas
     if (shape->gpus > 0 && need->memory_bytes > 0 &&
         (uint64_t)(class->gpu_memory_bytes / need->memory_bytes) < on_a_gpu)
         on_a_gpu = (uint64_t)(class->gpu_memory_bytes / need->memory_bytes);
+    if (shape->gpus > 0 && need->mode == GPU_MPS && on_a_gpu > class->mps_clients)
+        on_a_gpu = class->mps_clients;
     if (shape->gpus > 0 && on_a_gpu * class->gpu_count / shape->gpus < tasks)
         tasks = on_a_gpu * class->gpu_count / shape->gpus;
     if (shape->cpu_mcpu > 0 && (uint64_t)(class->cpu_mcpu / shape->cpu_mcpu) < tasks)

@@ -176,8 +176,7 @@ static bool can_stay(struct core *core, const struct task *task, uint32_t index)
     for (uint64_t left = h.gpus; left != 0; left &= left - 1) {
         const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
 
-        if (nodes_gpu_free_mgpu(&core->nodes, task->node, gpu) < h.need.mgpu ||
-            nodes_gpu_free_bytes(&core->nodes, task->node, gpu) < h.need.memory_bytes)
+        if (!nodes_gpu_has(&core->nodes, task->node, gpu, &h.need))
             return false;
     }
     trial_take(core, task->node, task->shape, task->gpu_mask, index);

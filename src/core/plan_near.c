@@ -19,6 +19,7 @@ struct room {
     uint32_t gpus;
     int64_t gpu_mgpu[NODE_GPUS_MAX];
     int64_t gpu_bytes[NODE_GPUS_MAX];
+    struct sharers sharers[NODE_GPUS_MAX];
 };
 
 /* The tasks of the leavers, listed by node in the order of their jobs. */
@@ -99,6 +100,7 @@ static void room_of(const struct core *core, uint32_t node, struct room *room)
 
         room->gpu_mgpu[i] = gone ? 0 : GPU_MGPU - gpu->held_mgpu;
         room->gpu_bytes[i] = gone ? 0 : class->gpu_memory_bytes - gpu->held_bytes;
+        room->sharers[i] = gpu->sharers;
     }
 }
 
@@ -124,6 +126,8 @@ static void room_add(struct core *core, const struct task *task, struct room *ro
             continue;
         room->gpu_mgpu[gpu] += holding.need.mgpu;
         room->gpu_bytes[gpu] += holding.need.memory_bytes;
+        if (holding.need.company != COMPANY_NONE)
+            sharers_add(&room->sharers[gpu], holding.need.company, -1);
     }
 }
 
@@ -134,6 +138,18 @@ static bool room_is_empty(const struct node_class *class, const struct room *roo
     for (uint32_t i = 0; i < room->gpus; i++)
         whole_free += room->gpu_mgpu[i] == GPU_MGPU;
     return state_is_empty(class, whole_free, room->mcpu, room->memory_bytes);
+}
+
+static bool gpu_fits(const struct room *room, uint32_t gpu, const struct node_class *class,
+                     const struct need *need)
+{
+    struct sharers sharers = room->sharers[gpu];
+
+    if (room->gpu_mgpu[gpu] < need->mgpu || at_least_0(room->gpu_bytes[gpu]) < need->memory_bytes)
+        return false;
+    if (need->company != COMPANY_NONE)
+        sharers_add(&sharers, need->company, 1);
+    return sharers_may(&sharers, class);
 }
 
 static bool room_fits(const struct shape *shape, const struct node_class *class,
@@ -148,8 +164,7 @@ static bool room_fits(const struct shape *shape, const struct node_class *class,
         at_least_0(room->memory_bytes) < shape->memory_bytes)
         return false;
     for (uint32_t i = 0; i < room->gpus; i++)
-        fitting +=
-            room->gpu_mgpu[i] >= need->mgpu && at_least_0(room->gpu_bytes[i]) >= need->memory_bytes;
+        fitting += gpu_fits(room, i, class, need);
     return fitting >= shape->gpus;
 }
 

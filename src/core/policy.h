@@ -39,6 +39,7 @@ struct state_view {
     int64_t memory_free_bytes;     /* 0 or more */
     const uint16_t *gpu_free_mgpu; /* [gpu_count] 0..1000, ascending */
     const int64_t *gpu_free_bytes; /* [gpu_count] same order; all 0 where memory is unknown */
+    const uint32_t *gpu_company;   /* [gpu_count] same order: who may join, see modes.h */
     uint64_t kinds;                /* bit 0: shares run here, bit k: k-GPU tasks (k <= 63) */
 };
 
@@ -105,6 +106,15 @@ struct placement_policy {
     /* TIE_RANDOM_NODE only: a number uniform in 0..n-1. Advances the state. */
     uint64_t (*draw)(void *state, uint64_t n);
 };
+
+/* Is there room on this GPU of the state? */
+static inline bool view_gpu_has(const struct state_view *view, uint32_t gpu,
+                                const struct need *need)
+{
+    return view->gpu_free_mgpu[gpu] >= need->mgpu &&
+           view->gpu_free_bytes[gpu] >= need->memory_bytes &&
+           (view->gpu_free_mgpu[gpu] == GPU_MGPU || view->gpu_company[gpu] == need->company);
+}
 
 #define SLOT_FULLEST UINT32_MAX /* out_slot as it comes: the fitting GPU with the least left */
 

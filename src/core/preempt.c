@@ -39,6 +39,7 @@ static void stop_chosen(const struct plan *p, struct decisions *out)
         }
         core->jobs.rows[job->job].claimant = claimant->id;
         claimant->victims++;
+        rights_gave_way(core, job->job);
         job_stop(core, job->job, STOP_PREEMPT, out);
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);

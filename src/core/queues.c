@@ -319,6 +319,16 @@ bool queues_admit_ever(const struct queues *q, const struct standing *at, const 
     return true;
 }
 
+int64_t queues_bound_amount(const struct queues *q, const struct refusal *refusal)
+{
+    const struct queue *row = &q->rows[refusal->queue];
+    const enum resource r = refusal->resource;
+
+    if (refusal->bound == BOUND_BORROW)
+        return amount_sum(guarantee_of(row, (int)r), row->borrow.of[r]);
+    return row->limit.of[r];
+}
+
 /* ---- the tree ---- */
 
 static uint32_t depth_of(const struct queues *q, uint32_t row)

@@ -141,6 +141,10 @@ bool queues_admit(const struct queues *q, const struct standing *at, const struc
 bool queues_admit_ever(const struct queues *q, const struct standing *at, const struct amounts *ask,
                        struct refusal *out);
 
+/* What a bound amounts to: the limit, or the guarantee and what may be borrowed beside it. Not of
+ * BOUND_LEND, which depends on what others hold. */
+int64_t queues_bound_amount(const struct queues *q, const struct refusal *refusal);
+
 /* Is the row this one, or below it? O(depth) */
 bool queues_is_below(const struct queues *q, uint32_t row, uint32_t above);
 

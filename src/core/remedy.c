@@ -82,6 +82,20 @@ static bool wants_nodes(const struct core *core, const struct gang *gang)
     return core->shapes.shapes[core->shapes.groups[layout->first_group].shape].exclusive;
 }
 
+/* That parts of GPUs may be had in; what it is of the first part that it asks for is of all. */
+static uint32_t modes_of(const struct core *core, const struct gang *gang)
+{
+    const struct layout *layout = &core->shapes.layouts[gang->first_layout];
+
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+
+        if (shape_is_share(&core->shapes.shapes[group->shape]))
+            return core->shapes.shapes[group->shape].modes;
+    }
+    return 0;
+}
+
 static void resubmission_make(const struct core *core, const struct job *job,
                               struct resubmission *out)
 {
@@ -101,6 +115,8 @@ static void resubmission_make(const struct core *core, const struct job *job,
         .service = job->service,
         .exclusive = wants_nodes(core, gang),
         .fixed = job->fixed,
+        .modes = modes_of(core, gang),
+        .qos = job->qos,
         .retries = job->retries_left,
         .deadline_us = job->deadline_us != TIME_NONE ? job->deadline_us : 0,
         .limit_us = job->limit_us,
@@ -144,6 +160,7 @@ static void ask_less(struct group_spec *group, enum shortage what, int64_t to)
     case SHORT_MEMORY_BYTES:
         group->memory_bytes = to;
         break;
+    case SHORT_SHARED: /* that is no matter of how much */
     case SHORT_COUNT:
         break;
     }

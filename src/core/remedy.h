@@ -10,6 +10,8 @@
 struct core;
 struct err;
 
+#define REMEDY_STOPPED_MAX 4u /* jobs that are named */
+
 enum remedy_type {
     REMEDY_NONE,
     REMEDY_RELEASE,  /* its user lets it go */
@@ -32,6 +34,8 @@ struct remedy {
     struct refusal refusal; /* LIMIT: whose bound, and of which resource */
     uint64_t job_id;        /* JOB_ENDS */
     bool badly;             /* JOB_ENDS: with an error, for the job waits for that */
+    uint64_t stopped[REMEDY_STOPPED_MAX]; /* [stopped_named] jobs that stopped when it was tried */
+    uint32_t stopped_count, stopped_named;
 };
 
 /* Make it, in a core that is a clone. A job that asks otherwise is cancelled and submitted anew, as

@@ -256,8 +256,11 @@ static void tell(const struct core *core, struct reservation *row, struct decisi
     for (uint32_t i = 0; row->turn != ROW_NONE && i < row->place_count; i++) {
         const struct trial_item *item = &row->places[i];
         const struct task_place place = {
-            item->slot, item->node, names_text(&core->names, core->nodes.rows[item->node].name),
-            item->gpu_mask};
+            .task = item->slot,
+            .node = item->node,
+            .node_name = names_text(&core->names, core->nodes.rows[item->node].name),
+            .gpu_mask = item->gpu_mask,
+        };
 
         vec_push(out->places, out->place_count, out->place_cap, place);
     }

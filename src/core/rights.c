@@ -29,9 +29,25 @@ static bool may_reclaim(const struct core *core, uint32_t job)
     return false;
 }
 
+void rights_gave_way(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+    const int64_t ran_us = row->start_us != TIME_NONE ? core->now_us - row->start_us : 0;
+    uint32_t doublings;
+
+    row->yields = ran_us < YIELD_SOON_US ? row->yields + (row->yields < UINT32_MAX) : 0;
+    row->takes_after_us = 0;
+    if (row->yields <= YIELDS_FREE)
+        return;
+    doublings = row->yields - YIELDS_FREE - 1;
+    row->takes_after_us =
+        core->now_us +
+        (TAKES_AGAIN_US << (doublings < TAKES_DOUBLE_MAX ? doublings : TAKES_DOUBLE_MAX));
+}
+
 bool rights_some(const struct core *core, uint32_t job)
 {
-    return core->jobs.active_count > 0 &&
+    return core->jobs.active_count > 0 && core->jobs.rows[job].takes_after_us <= core->now_us &&
            (orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ||
             classes_may_take(&core->classes, core->jobs.rows[job].class_id) ||
             may_reclaim(core, job));

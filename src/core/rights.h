@@ -11,6 +11,12 @@
  * cannot be taken again: who has lost it is not entitled to more than it holds, and the other one
  * not above. tests/sim/s_rest.c looks for turns without end.
  *
+ * Several jobs could still take turns by several of these rights. So who gave way twice in a row
+ * within YIELD_SOON_US of its start has no right over anybody for TAKES_AGAIN_US, after a third
+ * time for twice as long, and so on. In a round of jobs that take turns each of them gives way in
+ * each round, so in any time there are only so many rounds as doublings fit. It takes nothing from
+ * what a queue is entitled to: others in it may take, and it may start where there is room.
+ *
  * All is judged by the books as they stand, so a plan that grows writes what it takes into them. */
 #pragma once
 #include <stdbool.h>
@@ -22,6 +28,9 @@ enum overshoot {
     OVERSHOOT_NEVER, /* reclaim leaves the other queue what it is entitled to */
     OVERSHOOT_ONCE,  /* it may fall below by the last job that it loses */
 };
+
+/* It was told to give way to another. */
+void rights_gave_way(struct core *core, uint32_t job);
 
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);

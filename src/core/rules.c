@@ -31,6 +31,7 @@
 struct sums {
     int64_t mcpu, memory_bytes;
     int64_t gpu_mgpu[NODE_GPUS_MAX], gpu_bytes[NODE_GPUS_MAX];
+    struct sharers sharers[NODE_GPUS_MAX];
 };
 
 /* claims: those of waiting jobs too. */
@@ -54,6 +55,8 @@ static void sum_tasks(const struct core *core, uint32_t node, bool claims, struc
         for (uint64_t left = holding.gpus; left != 0; left &= left - 1) {
             sums->gpu_mgpu[__builtin_ctzll(left)] += holding.need.mgpu;
             sums->gpu_bytes[__builtin_ctzll(left)] += holding.need.memory_bytes;
+            if (holding.need.company != COMPANY_NONE)
+                sharers_add(&sums->sharers[__builtin_ctzll(left)], holding.need.company, 1);
         }
     }
 }
@@ -74,6 +77,10 @@ static int check_books(const struct core *core, uint32_t node, struct err *err)
         if (sums.gpu_mgpu[i] != gpu->held_mgpu || sums.gpu_bytes[i] != gpu->held_bytes)
             return err_set(err, -EINVAL, "rule 1: node '%s': GPU %u: held is not the tasks' sum",
                            name, i);
+        if (memcmp(&sums.sharers[i], &gpu->sharers, sizeof gpu->sharers) != 0)
+            return err_set(err, -EINVAL,
+                           "rule 1: node '%s': GPU %u: is shared by others than its tasks", name,
+                           i);
     }
     return 0;
 }
@@ -87,10 +94,15 @@ static int check_owners(const struct core *core, uint32_t node, struct err *err)
     if (row->deficit)
         return 0;
     sum_tasks(core, node, false, &sums);
-    for (uint32_t i = 0; i < class->gpu_count; i++)
+    for (uint32_t i = 0; i < class->gpu_count; i++) {
         if (sums.gpu_mgpu[i] > GPU_MGPU || sums.gpu_bytes[i] > class->gpu_memory_bytes)
             return err_set(err, -EINVAL, "rule 2: node '%s': GPU %u is given out twice",
                            names_text(&core->names, row->name), i);
+        if (!sharers_may(&sums.sharers[i], class))
+            return err_set(err, -EINVAL,
+                           "rule 2: node '%s': GPU %u is shared by tasks that may not",
+                           names_text(&core->names, row->name), i);
+    }
     if (sums.mcpu > class->cpu_mcpu || sums.memory_bytes > class->memory_bytes)
         return err_set(err, -EINVAL, "rule 2: node '%s': CPU or memory is given out twice",
                        names_text(&core->names, row->name));

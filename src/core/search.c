@@ -36,8 +36,7 @@ static bool try_place(struct search *s, uint32_t group, uint32_t task, uint32_t 
 
 static bool gpu_fits(const struct search *s, uint32_t node, uint32_t gpu, const struct need *need)
 {
-    return nodes_gpu_free_mgpu(&s->core->nodes, node, gpu) >= need->mgpu &&
-           nodes_gpu_free_bytes(&s->core->nodes, node, gpu) >= need->memory_bytes;
+    return nodes_gpu_has(&s->core->nodes, node, gpu, need);
 }
 
 /* GPUs with equal amounts left are alike, so of such the lowest are taken first. */
@@ -48,7 +47,8 @@ static bool has_twin_below(const struct search *s, uint32_t node, uint32_t gpu, 
     for (uint32_t i = 0; i < gpu; i++)
         if (!(taken >> i & 1) &&
             nodes_gpu_free_mgpu(n, node, i) == nodes_gpu_free_mgpu(n, node, gpu) &&
-            nodes_gpu_free_bytes(n, node, i) == nodes_gpu_free_bytes(n, node, gpu))
+            nodes_gpu_free_bytes(n, node, i) == nodes_gpu_free_bytes(n, node, gpu) &&
+            nodes_gpu_company(n, node, i) == nodes_gpu_company(n, node, gpu))
             return true;
     return false;
 }
@@ -88,7 +88,8 @@ static bool try_node(struct search *s, uint32_t group, uint32_t task, uint32_t n
         const size_t at = (size_t)core->nodes.rows[node].state * core->index.stride + slot;
         uint64_t mask;
 
-        if (core->index.gpu_mgpu[at] < need.mgpu || core->index.gpu_bytes[at] < need.memory_bytes)
+        if (core->index.gpu_mgpu[at] < need.mgpu || core->index.gpu_bytes[at] < need.memory_bytes ||
+            !company_admits(core->index.gpu_mgpu[at], core->index.gpu_company[at], &need))
             continue;
         mask = fit_gpus(core, node, shape, &need, slot);
         if (tried & mask)

@@ -67,6 +67,9 @@ static void digest_shape(struct digest *d, const struct shape *s)
     digest_i64(d, s->gpu_memory_bytes);
     digest_u32(d, s->selector);
     digest_u32(d, s->exclusive);
+    digest_u32(d, s->modes);
+    digest_u32(d, s->trust);
+    digest_u32(d, s->latency);
 }
 
 static bool same_selector(const struct selector *a, const struct selector *b)
@@ -80,7 +83,8 @@ static bool same_shape(const struct shape *a, const struct shape *b)
 {
     return a->cpu_mcpu == b->cpu_mcpu && a->memory_bytes == b->memory_bytes && a->gpus == b->gpus &&
            a->gpu_mgpu == b->gpu_mgpu && a->gpu_memory_bytes == b->gpu_memory_bytes &&
-           a->selector == b->selector && a->exclusive == b->exclusive;
+           a->selector == b->selector && a->exclusive == b->exclusive && a->modes == b->modes &&
+           a->trust == b->trust && a->latency == b->latency;
 }
 
 static uint64_t key_start(struct digest *d, enum kind kind)
@@ -368,8 +372,29 @@ void shape_walk(struct shape *shape, uint32_t selectors, struct tape *t)
         tape_fail(t, "shape: asks for nothing of its GPUs");
 }
 
-static void rows_walk(struct shapes *s, struct tape *t)
+/* Where no shape says anything of modes, digests are as if there was nothing to say. */
+static bool says_modes(const struct shapes *s)
 {
+    for (uint32_t i = 0; i < s->shape_count; i++)
+        if (s->shapes[i].modes != 0 || s->shapes[i].trust != 0 || s->shapes[i].latency)
+            return true;
+    return false;
+}
+
+static void sharing_walk(struct shape *shape, uint32_t names, struct tape *t)
+{
+    tape_max(t, &shape->modes, MODES_ALL, "modes of a shape");
+    tape_row(t, &shape->trust, names <= TRUST_MAX ? names : TRUST_MAX + 1, "user of a shape");
+    tape_bool(t, &shape->latency);
+    if (tape_loads(t) && !t->failed &&
+        ((shape->trust != 0 && !(shape->modes & MODE_BIT(GPU_MPS))) ||
+         ((shape->modes != 0 || shape->latency) && !shape_is_share(shape))))
+        tape_fail(t, "shape: is shared in a way that it does not ask for");
+}
+
+static void rows_walk(struct shapes *s, uint32_t names, struct tape *t)
+{
+    const bool says = says_modes(s);
     uint32_t count = s->shape_count;
 
     tape_count(t, &count, "shapes");
@@ -377,6 +402,8 @@ static void rows_walk(struct shapes *s, struct tape *t)
         struct shape none = {0}, *row = tape_loads(t) ? &none : &s->shapes[i];
 
         shape_walk(row, s->selector_count, t);
+        if (!tape_digests(t) || says)
+            sharing_walk(row, names, t);
         if (tape_loads(t) && !t->failed && shapes_shape(s, row) != i)
             tape_fail(t, "shape %u is there twice", i);
     }
@@ -542,7 +569,7 @@ static void gangs_walk(struct shapes *s, struct tape *t)
 void shapes_walk(struct shapes *s, uint32_t names, struct tape *t)
 {
     selectors_walk(s, names, t);
-    rows_walk(s, t);
+    rows_walk(s, names, t);
     groups_walk(s, t);
     layouts_walk(s, names, t);
     gangs_walk(s, t);

@@ -13,6 +13,7 @@
 #include "base/tape.h"
 #include "core/amounts.h"
 #include "core/limits.h"
+#include "core/modes.h"
 
 struct err;
 
@@ -28,6 +29,10 @@ struct shape {
     int64_t gpu_memory_bytes; /* of each GPU; 0 = in proportion to gpu_mgpu */
     uint32_t selector;        /* which nodes may be used, SELECTOR_ANY = all */
     bool exclusive;           /* its node is for it alone; whole GPUs only */
+    uint32_t modes;           /* that a part of a GPU may be had in, MODE_BITs; 0 = the default
+                               * ones, and of whole GPUs */
+    uint32_t trust;           /* name id of the user whose tasks may be beside it under MPS; 0 */
+    bool latency;             /* a part of a GPU, that must answer at once */
 };
 
 /* Which nodes a task may use: any of the models (none named = all) and all of the labels. */
@@ -118,6 +123,12 @@ static inline bool together_matters(const struct together *t)
 {
     return t->within != LEVEL_NONE || t->near != LEVEL_NONE || t->group_within != LEVEL_NONE ||
            t->slowdown_max_ppm != 0;
+}
+
+/* The modes that a part of a GPU may be had in. */
+static inline uint32_t shape_modes(const struct shape *shape)
+{
+    return shape->modes != 0 ? shape->modes : MODES_DEFAULT;
 }
 
 /* 0, or -EINVAL with the field that is out of range. */

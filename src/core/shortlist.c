@@ -79,6 +79,16 @@ struct question {
     bool whole;
 };
 
+/* Where compute is given out more than once, a part is less than was asked for. */
+static uint32_t least_mgpu(const struct core *core, const struct shape *shape)
+{
+    const uint32_t factor = core->nodes.factor_most;
+
+    if (factor <= 1000 || shape->gpu_mgpu == GPU_MGPU)
+        return shape->gpu_mgpu;
+    return (shape->gpu_mgpu * 1000 + factor - 1) / factor;
+}
+
 static void question_init(struct question *q, struct core *core, uint32_t shape_id)
 {
     q->core = core;
@@ -88,7 +98,7 @@ static void question_init(struct question *q, struct core *core, uint32_t shape_
     q->least = (struct filter){
         .cpu_free = filter_cpu(q->shape.cpu_mcpu),
         .memory_free = filter_memory(q->shape.memory_bytes),
-        .largest_mgpu = (uint16_t)q->shape.gpu_mgpu,
+        .largest_mgpu = (uint16_t)least_mgpu(core, &q->shape),
         .whole_free = (uint16_t)(q->whole ? q->shape.gpus : 0),
     };
     q->request = (struct request){.shape = &core->shapes.shapes[shape_id], .shape_id = shape_id};
@@ -107,7 +117,8 @@ static inline bool may_fit(const struct question *q, const struct change *c)
                                               c->cpu_free_mcpu, c->memory_free_bytes))
         return false;
     return c->cpu_free_mcpu >= q->shape.cpu_mcpu && c->memory_free_bytes >= q->shape.memory_bytes &&
-           c->largest_mgpu >= q->shape.gpu_mgpu && (!q->whole || c->whole_free >= q->shape.gpus);
+           c->largest_mgpu >= q->least.largest_mgpu &&
+           (!q->whole || c->whole_free >= q->shape.gpus);
 }
 
 /* What the record of a state says is enough where the policy looks at totals only, and room for
@@ -156,7 +167,9 @@ static bool judge(struct question *q, const struct change *c, struct candidate *
     out->state = c->state;
     out->version = c->version;
     if (q->core->placement->totals_only &&
-        (q->whole || q->shape.gpus == 0 || (q->shape.gpus == 1 && fit->need.memory_bytes == 0)))
+        (q->whole || q->shape.gpus == 0 ||
+         (q->shape.gpus == 1 && fit->need.memory_bytes == 0 && fit->need.company == COMPANY_TURNS &&
+          !q->core->index.rows[c->state].companies)))
         return c->largest_mgpu >= fit->need.mgpu && judge_totals(q, c, out);
     return judge_gpus(q, c, out);
 }

@@ -65,6 +65,25 @@ static void names_and_empty_walk(struct core *core, struct tape *t)
         tape_fail(t, "names: the empty one is missing");
 }
 
+/* Each job that says so is in the list, or nobody would look at it. */
+static void check_unsettled(const struct core *core, struct tape *t)
+{
+    bool *listed;
+
+    if (!tape_loads(t) || t->failed || core->jobs.count == 0)
+        return;
+    listed = mem_alloc(core->jobs.count, sizeof *listed);
+    memset(listed, 0, core->jobs.count * sizeof *listed);
+    for (uint32_t i = 0; i < core->unsettled_count; i++)
+        listed[core->unsettled[i]] = true;
+    for (uint32_t job = 0; job < core->jobs.count; job++)
+        if (core->jobs.rows[job].state != JOB_FREE && core->jobs.rows[job].unsettled &&
+            !listed[job])
+            tape_fail(t, "job %llu: is to be looked at, and not listed",
+                      (unsigned long long)core->jobs.rows[job].id);
+    mem_free(listed);
+}
+
 static void queue_walk(struct core *core, struct tape *t)
 {
     uint32_t count = core->unsettled_count;
@@ -75,6 +94,7 @@ static void queue_walk(struct core *core, struct tape *t)
         tape_grow(t, core->unsettled, core->unsettled_count, core->unsettled_cap);
         tape_row(t, &core->unsettled[i], core->jobs.count, "unsettled job");
     }
+    check_unsettled(core, t);
     count = core->claimant_count;
     tape_count(t, &count, "claimants");
     for (uint32_t i = 0; tape_more(t, i, count); i++) {
@@ -223,6 +243,9 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: waits among others", id);
     if (job->ends_us != TIME_NONE && job->state == JOB_PENDING)
         tape_fail(t, "job %llu: waits, and has an end", id);
+    if ((job->cancelled || job->failed || job->lost) && !job->unsettled &&
+        (job->state == JOB_STARTING || job->state == JOB_RUNNING))
+        tape_fail(t, "job %llu: is %s, and nobody is to stop it", id, job_state_text(job->state));
     if (job->attended && job->state != JOB_STOPPING)
         tape_fail(t, "job %llu: is %s, and overdue", id, job_state_text(job->state));
     if (job->state == JOB_PENDING) {

@@ -24,17 +24,24 @@ static const char *queue_label(const struct core *core, uint32_t row)
 static void reject(struct core *core, uint32_t job, enum reason reason, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
+    const struct amounts *asks = &core->shapes.gangs[row->gang].asks;
     struct refusal refusal;
-    const bool bound =
-        !queues_admit_ever(&core->queues, &row->at, &core->shapes.gangs[row->gang].asks, &refusal);
-    const struct decision decision = {
+    const bool bound = !queues_admit_ever(&core->queues, &row->at, asks, &refusal) &&
+                       reason == queue_bound_reason(refusal.bound);
+    struct decision decision = {
         .type = DECISION_REJECT,
         .job_id = core->jobs.rows[job].id,
         .job = ROW_NONE,
         .reason = reason,
-        .queue = bound && reason != REASON_IN_VAIN ? queue_label(core, refusal.queue) : NULL,
         .for_job = JOB_NONE,
     };
+
+    if (bound) {
+        decision.queue = queue_label(core, refusal.queue);
+        decision.resource = refusal.resource;
+        decision.asked = asks->of[refusal.resource];
+        decision.limit = queues_bound_amount(&core->queues, &refusal);
+    }
 
     vec_push(out->items, out->count, out->cap, decision);
     core->jobs.pending--;

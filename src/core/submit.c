@@ -69,6 +69,61 @@ static int exclusive_check(const struct job_spec *spec, struct err *err)
     return 0;
 }
 
+/* Who must not end with others is not with them on one MPS server. */
+static uint32_t spec_modes(const struct job_spec *spec)
+{
+    const uint32_t modes = spec->modes != 0 ? spec->modes : MODES_DEFAULT;
+
+    return spec->strict ? modes & ~MODE_BIT(GPU_MPS) : modes;
+}
+
+static int knob_check(const struct job_spec *spec, uint32_t knob, struct err *err)
+{
+    const struct qos_fact *fact = &qos_facts[knob];
+    const int32_t value = spec->qos.values[knob];
+
+    if (!(spec->qos.stated >> knob & 1))
+        return value == 0 ? 0
+                          : err_set(err, -EINVAL, "job %llu: %s: has a value that is not stated",
+                                    (unsigned long long)spec->id, fact->name);
+    if (value >= fact->least && value <= fact->most)
+        return 0;
+    return err_set(err, -EINVAL, "job %llu: %s: must be %d to %d, is %d",
+                   (unsigned long long)spec->id, fact->name, fact->least, fact->most, value);
+}
+
+static bool asks_for_whole(const struct job_spec *spec)
+{
+    for (uint32_t i = 0; i < spec->layout_count; i++)
+        for (uint32_t g = 0; g < spec->layouts[i].group_count; g++) {
+            const struct group_spec *group = &spec->layouts[i].groups[g];
+
+            if (group->gpus > 0 && (group->gpu_mgpu == GPU_MGPU ||
+                                    (group->gpu_mgpu == 0 && group->gpu_memory_bytes == 0)))
+                return true;
+        }
+    return false;
+}
+
+static int modes_check(const struct job_spec *spec, struct err *err)
+{
+    const unsigned long long id = spec->id;
+    int rc = 0;
+
+    if (spec->modes > MODES_ALL)
+        return err_set(err, -EINVAL, "job %llu: modes: there are no such modes", id);
+    if (spec_modes(spec) == 0)
+        return err_set(err, -EINVAL, "job %llu: isolation: strict goes with another mode than mps",
+                       id);
+    if (spec->modes != 0 && !(spec->modes & MODE_BIT(GPU_EXCLUSIVE)) && asks_for_whole(spec))
+        return err_set(err, -EINVAL, "job %llu: modes: whole GPUs are exclusive", id);
+    if (spec->qos.class >= QOS_CLASSES || spec->qos.stated >= 1u << QOS_KNOBS)
+        return err_set(err, -EINVAL, "job %llu: qos: there is no such class or value", id);
+    for (uint32_t k = 0; k < QOS_KNOBS && rc == 0; k++)
+        rc = knob_check(spec, k, err);
+    return rc;
+}
+
 static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     const unsigned long long id = spec->id;
@@ -95,17 +150,17 @@ static int elastic_check(const struct core *core, const struct job_spec *spec, s
 
     if ((spec->tasks_min != 0 || spec->service) && core->repack != REPACK_NEVER)
         return err_set(err, -EINVAL, "job %llu: %s: not where jobs are packed anew (repack)", id,
-                       spec->service ? "service" : "tasks_min");
+                       spec->service ? "service" : "min-tasks");
     if (spec->tasks_min == 0)
         return 0;
     if (spec->layout_count != 1 || spec->layouts[0].group_count != 1)
         return err_set(
             err, -EINVAL,
-            "job %llu: tasks_min: goes with one layout of one group, not with %u layouts "
+            "job %llu: min-tasks: goes with one layout of one group, not with %u layouts "
             "of %u groups",
             id, spec->layout_count, spec->layouts[0].group_count);
     if (spec->tasks_min > spec->layouts[0].groups[0].tasks)
-        return err_set(err, -EINVAL, "job %llu: tasks_min: must be 0 to %u, its tasks, is %u", id,
+        return err_set(err, -EINVAL, "job %llu: min-tasks: must be 0 to %u, its tasks, is %u", id,
                        spec->layouts[0].groups[0].tasks, spec->tasks_min);
     return 0;
 }
@@ -120,7 +175,7 @@ static int array_check(const struct core *core, const struct job_spec *spec, str
     uint32_t user, name;
 
     if (!is_array(spec) && spec->array_limit > 0)
-        return err_set(err, -EINVAL, "job %llu: array_limit: goes with array",
+        return err_set(err, -EINVAL, "job %llu: array-limit: goes with array",
                        (unsigned long long)spec->id);
     if (!is_array(spec))
         return 0;
@@ -129,7 +184,7 @@ static int array_check(const struct core *core, const struct job_spec *spec, str
     if (user != NAMES_NONE && name != NAMES_NONE &&
         !gate_array_agrees(&core->gate, user, name, spec->array_limit))
         return err_set(err, -EINVAL,
-                       "job %llu: array_limit: jobs of array '%s' must all state the same",
+                       "job %llu: array-limit: jobs of array '%s' must all state the same",
                        (unsigned long long)spec->id, spec->array);
     return 0;
 }
@@ -318,15 +373,15 @@ static int times_check(const struct job_spec *spec, struct err *err)
         const char *field;
         int64_t value_us, least_us;
     } times[] = {
-        {"deadline_us", spec->deadline_us, 0},
-        {"limit_us", spec->limit_us, 0},
-        {"grace_us", spec->grace_us, -1},
-        {"min_run_us", spec->min_run_us, -1},
+        {"deadline", spec->deadline_us, 0},
+        {"time-limit", spec->limit_us, 0},
+        {"grace", spec->grace_us, -1},
+        {"min-run", spec->min_run_us, -1},
     };
 
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         if (times[i].value_us < times[i].least_us || times[i].value_us > TIME_US_MAX)
-            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld, is %lld",
+            return err_set(err, -EINVAL, "job %llu: %s: must be %lld to %lld us, is %lld",
                            (unsigned long long)spec->id, times[i].field,
                            (long long)times[i].least_us, TIME_US_MAX, (long long)times[i].value_us);
     return 0;
@@ -363,6 +418,7 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
     rc = elastic_check(core, spec, err);
     rc = rc < 0 ? rc : levels_check(core, spec, err);
     rc = rc < 0 ? rc : exclusive_check(spec, err);
+    rc = rc < 0 ? rc : modes_check(spec, err);
     return rc < 0 ? rc : sums_check(core, spec, err);
 }
 
@@ -380,7 +436,20 @@ static uint32_t group_selector(struct core *core, const struct group_spec *group
     return shapes_selector(&core->shapes, &selector);
 }
 
-uint32_t group_shape(struct core *core, const struct group_spec *group, bool exclusive)
+/* Only parts of GPUs are shared; and whom a part trusts matters only under MPS. */
+static void share(struct core *core, const struct task_terms *terms, struct shape *shape)
+{
+    if (!shape_is_share(shape))
+        return;
+    shape->modes = terms->modes != MODES_DEFAULT ? terms->modes : 0;
+    shape->latency = terms->latency;
+    if ((terms->modes & MODE_BIT(GPU_MPS)) && terms->user != core->no_name &&
+        terms->user <= TRUST_MAX)
+        shape->trust = terms->user;
+}
+
+uint32_t group_shape(struct core *core, const struct group_spec *group,
+                     const struct task_terms *terms)
 {
     struct shape shape = {
         .cpu_mcpu = group->cpu_mcpu,
@@ -389,13 +458,14 @@ uint32_t group_shape(struct core *core, const struct group_spec *group, bool exc
         .gpu_mgpu = group->gpu_mgpu,
         .gpu_memory_bytes = group->gpu_memory_bytes,
         .selector = SELECTOR_ANY,
-        .exclusive = exclusive,
+        .exclusive = terms->exclusive,
     };
 
     if (group->model_count > 0 || group->label_count > 0)
         shape.selector = group_selector(core, group);
     if (shape.gpus > 0 && shape.gpu_mgpu == 0 && shape.gpu_memory_bytes == 0)
         shape.gpu_mgpu = GPU_MGPU; /* who states neither gets whole devices */
+    share(core, terms, &shape);
     const uint32_t id = shapes_shape(&core->shapes, &shape);
 
     vec_reserve(core->shortlists, core->shortlist_cap, core->shapes.shape_count);
@@ -428,6 +498,12 @@ static struct together spec_together(const struct core *core, const struct job_s
 
 static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
 {
+    const struct task_terms terms = {
+        .exclusive = spec->exclusive,
+        .modes = spec_modes(spec),
+        .user = spec->modes & MODE_BIT(GPU_MPS) ? intern(core, spec->user) : core->no_name,
+        .latency = spec->qos.class == QOS_LATENCY,
+    };
     struct layout_spec layouts[GANG_LAYOUTS_MAX];
     struct group *groups, *next;
     uint32_t count = 0, gang;
@@ -445,7 +521,7 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
                                           spec->tasks_min,
                                           spec_together(core, spec)};
         for (uint32_t g = 0; g < layout->group_count; g++) {
-            *next = (struct group){group_shape(core, &layout->groups[g], spec->exclusive),
+            *next = (struct group){group_shape(core, &layout->groups[g], &terms),
                                    layout->groups[g].tasks};
             layouts[i].tasks_min += spec->tasks_min == 0 ? next->tasks : 0;
             next++;
@@ -537,6 +613,7 @@ int fact_job_submitted(struct core *core, const struct job_spec *spec, struct er
         .grace_us = spec->grace_us,
         .min_run_us = spec->min_run_us,
         .fixed = spec->fixed,
+        .qos = spec->qos,
         .retries_left = spec->retries,
         .remaining_us = spec->remaining_us >= 0 ? spec->remaining_us : REMAINING_UNKNOWN,
         .remaining_at_us = core->now_us,

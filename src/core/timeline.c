@@ -22,6 +22,16 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Whoever joins then must go with both. */
+static void sharers_most(struct sharers *most, const struct sharers *other)
+{
+    if (most->count == 0 || (sharers_agree(most) && sharers_agree(other) &&
+                             sharers_company(most) == sharers_company(other)))
+        *most = other->count > most->count ? *other : *most;
+    else
+        sharers_join(most, other, 1);
+}
+
 static void hold_most(struct hold *most, const struct hold *other, uint32_t gpus)
 {
     most->mcpu = larger(most->mcpu, other->mcpu);
@@ -29,6 +39,7 @@ static void hold_most(struct hold *most, const struct hold *other, uint32_t gpus
     for (uint32_t i = 0; i < gpus; i++) {
         most->gpu_mgpu[i] = (int32_t)larger(most->gpu_mgpu[i], other->gpu_mgpu[i]);
         most->gpu_bytes[i] = larger(most->gpu_bytes[i], other->gpu_bytes[i]);
+        sharers_most(&most->sharers[i], &other->sharers[i]);
     }
 }
 
@@ -107,6 +118,7 @@ static void subtract_held(const struct core *core, uint32_t node, struct hold *h
     for (uint32_t i = 0; i < nodes_class_of(&core->nodes, node)->gpu_count; i++) {
         hold->gpu_mgpu[i] -= core->nodes.gpus[row->gpu_first + i].held_mgpu;
         hold->gpu_bytes[i] -= core->nodes.gpus[row->gpu_first + i].held_bytes;
+        sharers_join(&hold->sharers[i], &core->nodes.gpus[row->gpu_first + i].sharers, -1);
     }
 }
 
@@ -165,7 +177,8 @@ static bool is_within(const struct core *core, uint32_t node, const struct hold 
         return false;
     for (uint32_t i = 0; i < class->gpu_count; i++)
         if ((used->gpu_mgpu[i] > 0 && held->gpu_mgpu[i] > GPU_MGPU) ||
-            (used->gpu_bytes[i] > 0 && held->gpu_bytes[i] > class->gpu_memory_bytes))
+            (used->gpu_bytes[i] > 0 && held->gpu_bytes[i] > class->gpu_memory_bytes) ||
+            (used->sharers[i].count > 0 && !sharers_may(&held->sharers[i], class)))
             return false;
     return true;
 }

@@ -299,7 +299,7 @@ uint32_t core_running_count(const struct core *core)
 uint32_t slot_fullest(const struct state_view *view, const struct need *need)
 {
     for (uint32_t i = 0; i < view->gpu_count; i++)
-        if (view->gpu_free_mgpu[i] >= need->mgpu && view->gpu_free_bytes[i] >= need->memory_bytes)
+        if (view_gpu_has(view, i, need))
             return i;
     check_failed("asked only where the task fits", __FILE__, __LINE__);
 }

@@ -445,12 +445,6 @@ static struct price_move move_of(const struct class_facts *c, const struct state
         .to = (uint8_t)level_of(c, mgpu - need->mgpu, bytes - need->memory_bytes)};
 }
 
-static bool gpu_has(const struct state_view *view, uint32_t gpu, const struct need *need)
-{
-    return view->gpu_free_mgpu[gpu] >= need->mgpu &&
-           view->gpu_free_bytes[gpu] >= need->memory_bytes;
-}
-
 /* A share of one GPU: the GPU on which it costs least. */
 static int32_t take_share(const struct class_facts *c, const struct price_room *room,
                           const struct state_view *view, const struct need *need,
@@ -462,9 +456,10 @@ static int32_t take_share(const struct class_facts *c, const struct price_room *
         struct price_move move;
         int32_t change;
 
-        if (!gpu_has(view, i, need) ||
+        if (!view_gpu_has(view, i, need) ||
             (i > 0 && view->gpu_free_mgpu[i] == view->gpu_free_mgpu[i - 1] &&
-             view->gpu_free_bytes[i] == view->gpu_free_bytes[i - 1]))
+             view->gpu_free_bytes[i] == view->gpu_free_bytes[i - 1] &&
+             view->gpu_company[i] == view->gpu_company[i - 1]))
             continue;
         move = move_of(c, view, i, need);
         change = price_take_parts(room, &move, 1, host[0], host[1]);
@@ -485,7 +480,7 @@ static int32_t take_shares(const struct class_facts *c, const struct price_room 
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < view->gpu_count && count < request->shape->gpus; i++)
-        if (gpu_has(view, i, &request->need))
+        if (view_gpu_has(view, i, &request->need))
             moves[count++] = move_of(c, view, i, &request->need);
     return price_take_parts(room, moves, count, host[0], host[1]);
 }

@@ -326,12 +326,6 @@ static void free_of(const struct state_view *view, struct fgd_free *out)
         out->mgpu[i] = view->gpu_free_mgpu[i];
 }
 
-static bool gpu_has(const struct state_view *view, uint32_t gpu, const struct need *need)
-{
-    return view->gpu_free_mgpu[gpu] >= need->mgpu &&
-           view->gpu_free_bytes[gpu] >= need->memory_bytes;
-}
-
 /* A share of one GPU: each GPU with a different amount left is tried. */
 static int64_t score_share(const struct fgd *f, const struct fgd_class *c,
                            const struct state_view *view, const struct request *request,
@@ -346,9 +340,9 @@ static int64_t score_share(const struct fgd *f, const struct fgd_class *c,
     for (uint32_t i = 0; i < view->gpu_count; i++) {
         int64_t score;
 
-        if (!gpu_has(view, i, &request->need) ||
+        if (!view_gpu_has(view, i, &request->need) ||
             (i > 0 && view->gpu_free_mgpu[i] == view->gpu_free_mgpu[i - 1] &&
-             gpu_has(view, i - 1, &request->need)))
+             view_gpu_has(view, i - 1, &request->need)))
             continue;
         after = before;
         after.cpu_mcpu -= request->shape->cpu_mcpu;
@@ -374,7 +368,7 @@ static int64_t score_rest(const struct fgd *f, const struct fgd_class *c,
     fragment_before = fragment(f, c, &free);
     free.cpu_mcpu -= request->shape->cpu_mcpu;
     for (uint32_t i = 0; i < view->gpu_count && taken < request->shape->gpus; i++)
-        if (gpu_has(view, i, &request->need)) {
+        if (view_gpu_has(view, i, &request->need)) {
             free_take(&free, i, request->need.mgpu);
             taken++;
         }

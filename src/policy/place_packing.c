@@ -29,8 +29,7 @@ static int64_t packing_score(const void *state, const struct core *core,
     if (view->whole_free == view->gpu_count)
         return max_i64(IDLE_NODE - (int64_t)view->gpu_count, view->gpu_count);
     for (uint32_t i = 0; i < view->gpu_count && wanted > 0; i++) {
-        if (view->gpu_free_mgpu[i] < request->need.mgpu ||
-            view->gpu_free_bytes[i] < request->need.memory_bytes)
+        if (!view_gpu_has(view, i, &request->need))
             continue;
         wanted--;
         free_used += i >= whole_from;

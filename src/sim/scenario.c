@@ -37,8 +37,7 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
     if (rc == -EIO || (rc == -ENOSPC && event->type != EVENT_JOB_SUBMITTED))
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
-        sc_log(sc, "refused %s%s%s: %s", what, job != SCN_JOB_NONE ? " " : "",
-               job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "", detail.text);
+        sc_log_refused(sc, what, job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "", detail.text);
     sc_watch(sc);
     return rc < 0;
 }
@@ -223,6 +222,7 @@ static void carry_out(struct sc *sc, const struct decision *d)
         sc_stop_tasks(sc, d);
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
+        j->reject_reason = d->reason;
     }
 }
 
@@ -336,6 +336,35 @@ const char *sc_job_name(void *arg, uint64_t job_id)
     return ((const struct sc *)arg)->scn->jobs[job_id - 1].name;
 }
 
+/* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
+static bool say_not_there(const struct sc *sc, uint32_t job, struct explain_at *at)
+{
+    const struct sc_job *j = &sc->jobs[job];
+    int64_t comes_us = TIME_NONE;
+
+    if (j->submitted && !j->ended && core_find_job(sc->world.core, (uint64_t)job + 1) != ROW_NONE)
+        return false;
+    for (uint32_t i = 0; i < sc->scn->action_count && comes_us == TIME_NONE; i++)
+        if (sc->scn->actions[i].verb == SCN_SUBMIT && sc->scn->actions[i].job == job)
+            comes_us = sc->scn->actions[i].at_us;
+    text_addf(&at->text, "job %s ", at->job);
+    if (!j->submitted) {
+        text_add(&at->text, "is not there yet: it is submitted at ");
+        sc_add_time(&at->text, comes_us);
+    } else if (!j->ended) {
+        text_add(&at->text, "was refused when it was submitted, at ");
+        sc_add_time(&at->text, comes_us);
+    } else {
+        text_addf(&at->text, "is over: %s at ", j->end);
+        sc_add_time(&at->text, j->end_us);
+    }
+    if (j->rejected)
+        text_addf(&at->text, "; %s", reason_reject_text(j->reject_reason));
+    text_add(&at->text, ".\n");
+    at->done = true;
+    return true;
+}
+
 static int say_why(struct sc *sc, struct err *err)
 {
     struct explain_at *at = sc->options->explain;
@@ -349,6 +378,8 @@ static int say_why(struct sc *sc, struct err *err)
         return err_set(err, -ENOENT, "--explain: job '%s': there is none of this name", at->job);
     sc->now_us = at->at_us > sc->now_us ? at->at_us : sc->now_us;
     rc = settle(sc, err);
+    if (rc == 0 && !at->json && say_not_there(sc, job, at))
+        return 0;
     return rc < 0 ? rc : explain_now(at, &sc->world, (uint64_t)job + 1, &names, err);
 }
 
@@ -400,9 +431,6 @@ static uint32_t line_of(const struct scn *scn, const char *refusal)
 
         snprintf(begin, sizeof begin,
                  "%s '%s':", strcmp(s->word, "placement") == 0 ? "policy" : s->word, s->name);
-        for (size_t c = 0; c < strlen(s->word); c++)
-            if (begin[c] == '-')
-                begin[c] = '_';
         if (strncmp(refusal, begin, strlen(begin)) == 0)
             return s->line;
     }
@@ -428,6 +456,7 @@ static void init(struct sc *sc)
     arena_init(&sc->arena);
     text_init(&sc->out->log, SCENARIO_LOG_BYTES_MAX);
     text_init(&sc->out->broken, 1 << 16);
+    text_init(&sc->out->refused, SCENARIO_LOG_BYTES_MAX);
     sc->jobs = mem_alloc(sc->scn->job_count, sizeof *sc->jobs);
     sc->judged = mem_alloc(sc->scn->assert_count, sizeof *sc->judged);
     for (uint32_t i = 0; i < sc->scn->job_count; i++)
@@ -454,7 +483,7 @@ static void done(struct sc *sc)
     mem_free(sc->is_silent);
     mem_free(sc->to_list);
     mem_free(sc->parked);
-    mem_free(sc->node_gpu_bytes);
+    mem_free(sc->node_gpu);
     mem_free(sc->judged);
 }
 
@@ -518,5 +547,6 @@ void scenario_result_done(struct scenario_result *result)
 {
     text_done(&result->log);
     text_done(&result->broken);
+    text_done(&result->refused);
     *result = (struct scenario_result){0};
 }

@@ -18,7 +18,8 @@ struct scenario_result {
     struct text log; /* lines, each with its newline */
     uint32_t log_lines;
     uint64_t digest;
-    struct text broken; /* lines that say what does not hold: rules, claims; empty = all holds */
+    struct text broken;  /* lines that say what does not hold: rules, claims; empty = all holds */
+    struct text refused; /* the lines of the log that say what the core refused */
 };
 
 struct scenario_options {

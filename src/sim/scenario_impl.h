@@ -50,6 +50,7 @@ struct sc_filter {
 struct sc_job {
     bool submitted, ended, active; /* active: the core has it on GPUs */
     bool cancelled, failed, limited, rejected;
+    enum reason reject_reason;
     const char *end; /* word of the log, NULL until ended */
     int64_t first_start_us, end_us;
     uint32_t starts, evictions; /* starts: of the job, not those of more of its tasks */
@@ -57,6 +58,11 @@ struct sc_job {
     int64_t run_start_us;       /* when its first task came up in this run; -1 = not yet */
     int64_t saved_us;           /* work that need not be done again */
     int64_t run_saved_us;       /* what was saved when this run began */
+};
+
+struct sc_gpu {
+    int64_t bytes;
+    uint32_t compute_factor; /* thousandths */
 };
 
 struct sc {
@@ -85,7 +91,7 @@ struct sc {
     uint32_t *parked; /* [parked_count] dues that wait for a node to be heard */
     uint32_t parked_count, parked_cap;
     struct names nodes;      /* every node there was, */
-    int64_t *node_gpu_bytes; /* with the memory of its GPUs */
+    struct sc_gpu *node_gpu; /* what each of its GPUs is */
     uint32_t node_cap;
     struct arena arena;
     uint32_t evictions, starts;
@@ -117,6 +123,7 @@ const char *sc_job_name(void *arg, uint64_t job_id); /* arg: the sc */
 /* scenario_log.c */
 __attribute__((format(printf, 2, 3))) void sc_log(struct sc *sc, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void sc_broken(struct sc *sc, const char *fmt, ...);
+void sc_log_refused(struct sc *sc, const char *what, const char *job, const char *why);
 void sc_log_decision(struct sc *sc, const struct decision *decision);
 void sc_add_time(struct text *text, int64_t at_us); /* "9s", "0.5s" */
 void sc_add_gpus(struct text *text, uint64_t mask); /* "0-3,5" */

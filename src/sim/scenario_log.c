@@ -8,6 +8,8 @@
 #include "base/bits.h"
 #include "sim/scenario_impl.h"
 #include "wire/decision_json.h"
+#include "wire/explain_out.h"
+#include "wire/modes_doc.h"
 
 enum { LINE_BYTES_MAX = 1 << 16 };
 
@@ -66,6 +68,14 @@ void sc_log(struct sc *sc, const char *fmt, ...)
     text_done(&line);
 }
 
+void sc_log_refused(struct sc *sc, const char *what, const char *job, const char *why)
+{
+    const size_t from = sc->out->log.used;
+
+    sc_log(sc, "refused %s%s%s: %s", what, job[0] != '\0' ? " " : "", job, why);
+    text_add(&sc->out->refused, text_str(&sc->out->log) + from);
+}
+
 void sc_broken(struct sc *sc, const char *fmt, ...)
 {
     char bytes[1024];
@@ -82,6 +92,25 @@ static const char *name_of(const struct sc *sc, uint64_t job_id)
     return job_id >= 1 && job_id <= sc->scn->job_count ? sc->scn->jobs[job_id - 1].name : "?";
 }
 
+/* How it shares its GPUs, where that is more than in turns: "n1:0(mps mps-percent 25)". */
+static void add_sharing(struct text *line, const struct task_place *place)
+{
+    bool says = place->mode == GPU_MPS;
+    char value[KNOB_TEXT_BYTES];
+
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        says = says || place->qos[k] != QOS_UNSET;
+    if (!says)
+        return;
+    text_addf(line, "(%s", gpu_mode_text(place->mode));
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        if (place->qos[k] != QOS_UNSET) {
+            knob_text(k, place->qos[k], value);
+            text_addf(line, " %s %s", qos_facts[k].name, value);
+        }
+    text_add(line, ")");
+}
+
 /* Places in the order of tasks; equal ones that follow each other are "n1:0*3". Tasks that are not
  * 0, 1, 2, ..., or join others that run, say their number: "3@n1:0". */
 static void add_places(struct sc *sc, struct text *line, const struct decision *d)
@@ -95,7 +124,8 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
     for (uint32_t i = 0, same; i < d->place_count; i += same) {
         for (same = 1; plain && i + same < d->place_count; same++)
             if (places[i + same].node != places[i].node ||
-                places[i + same].gpu_mask != places[i].gpu_mask)
+                places[i + same].gpu_mask != places[i].gpu_mask ||
+                memcmp(places[i + same].qos, places[i].qos, sizeof places[i].qos) != 0)
                 break;
         text_add(line, " ");
         if (!plain)
@@ -104,6 +134,8 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
         if (places[i].gpu_mask)
             text_add(line, ":");
         sc_add_gpus(line, places[i].gpu_mask);
+        if (d->type == DECISION_START)
+            add_sharing(line, &places[i]);
         if (same > 1)
             text_addf(line, "*%u", same);
     }
@@ -137,6 +169,19 @@ static void add_reserve(struct sc *sc, struct text *line, const struct decision 
         text_addf(line, " later because of %s", name_of(sc, d->for_job));
 }
 
+/* "reject a: asks for more than the limit of a queue, ... (q: 9 GPUs, at most 8)" */
+static void add_reject(struct sc *sc, struct text *line, const struct decision *d)
+{
+    text_addf(line, "reject %s: %s", name_of(sc, d->job_id), reason_reject_text(d->reason));
+    if (d->queue == NULL)
+        return;
+    text_addf(line, " (%s: ", d->queue);
+    explain_add_resource(line, d->resource, d->asked, true);
+    text_add(line, ", at most ");
+    explain_add_resource(line, d->resource, d->limit, false);
+    text_add(line, ")");
+}
+
 void sc_log_decision(struct sc *sc, const struct decision *d)
 {
     const char *name = name_of(sc, d->job_id);
@@ -152,9 +197,10 @@ void sc_log_decision(struct sc *sc, const struct decision *d)
         add_stop(sc, &line, d);
         break;
     case DECISION_REJECT:
+        add_reject(sc, &line, d);
+        break;
     case DECISION_NOTE:
-        text_addf(&line, "%s %s: %s", d->type == DECISION_NOTE ? "wait" : "reject", name,
-                  reason_text(d->reason));
+        text_addf(&line, "wait %s: %s", name, reason_text(d->reason));
         if (d->queue)
             text_addf(&line, " (%s)", d->queue);
         break;

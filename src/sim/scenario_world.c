@@ -46,8 +46,8 @@ void sc_know_node(struct sc *sc, const struct node_spec *node)
 {
     const uint32_t row = names_intern(&sc->nodes, node->name);
 
-    vec_reserve(sc->node_gpu_bytes, sc->node_cap, row + 1);
-    sc->node_gpu_bytes[row] = node->gpu_memory_bytes;
+    vec_reserve(sc->node_gpu, sc->node_cap, row + 1);
+    sc->node_gpu[row] = (struct sc_gpu){node->gpu_memory_bytes, node->compute_factor};
 }
 
 static bool is_silent(const struct sc *sc, const char *node)
@@ -101,13 +101,15 @@ int64_t sc_task_mgpu(const struct sc *sc, const struct sc_task *task)
 {
     const struct group_spec *group = group_of(sc, task);
     const uint32_t row = names_find(&sc->nodes, task->node);
-    const int64_t bytes = row != NAMES_NONE ? sc->node_gpu_bytes[row] : 0;
+    const struct sc_gpu gpu = row != NAMES_NONE ? sc->node_gpu[row] : (struct sc_gpu){0};
     int64_t mgpu = GPU_MGPU;
 
     if (group->gpu_mgpu > 0)
-        return group->gpu_mgpu;
-    if (group->gpu_memory_bytes > 0 && bytes > 0)
-        mgpu = (int64_t)((wide)group->gpu_memory_bytes * GPU_MGPU / bytes);
+        mgpu = group->gpu_mgpu;
+    else if (group->gpu_memory_bytes > 0 && gpu.bytes > 0)
+        mgpu = (int64_t)((wide)group->gpu_memory_bytes * GPU_MGPU / gpu.bytes);
+    if (mgpu < GPU_MGPU && gpu.compute_factor > 1000) /* compute that is given out more than once */
+        mgpu = (mgpu * 1000 + gpu.compute_factor - 1) / gpu.compute_factor;
     return mgpu > 0 ? mgpu : 1; /* as in the core: memory is never to be had for nothing */
 }
 

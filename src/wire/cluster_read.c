@@ -47,7 +47,7 @@ int cluster_add_many(struct cluster_reader *reader, const struct node_spec *node
 
 struct node_text {
     const char *name, *model;
-    uint32_t count, gpus;
+    uint32_t count, gpus, compute_factor, mps_clients;
     int64_t gpu_memory_bytes, gpu_context_bytes, cpu_mcpu, memory_bytes;
     struct field_texts labels;
     const struct doc_node *links, *modes;
@@ -66,6 +66,9 @@ static const struct field node_fields[] = {
     {"labels", FIELD_LABELS, NUMBER_WHOLE, false, AT(labels), 0, SELECTOR_TERMS_MAX},
     {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0},
     {"gpu-context", FIELD_I64, NUMBER_BYTES, false, AT(gpu_context_bytes), 0, MEMORY_BYTES_MAX},
+    {"compute-factor", FIELD_U32, NUMBER_MILLI, false, AT(compute_factor), 1000,
+     COMPUTE_FACTOR_MAX},
+    {"mps-clients", FIELD_U32, NUMBER_WHOLE, false, AT(mps_clients), 1, MPS_CLIENTS_MAX},
     {"links", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0},
 };
 
@@ -88,7 +91,9 @@ static int read_node(struct cluster_reader *reader, const struct doc *doc,
                               .memory_bytes = text.memory_bytes,
                               .labels = text.labels.items,
                               .label_count = text.labels.count,
-                              .gpu_context_bytes = text.gpu_context_bytes};
+                              .gpu_context_bytes = text.gpu_context_bytes,
+                              .compute_factor = text.compute_factor,
+                              .mps_clients = text.mps_clients};
     if (text.modes != NULL)
         rc = modes_read(doc, text.modes, &spec.modes, err);
     if (rc == 0 && text.links != NULL)

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "wire/event_text.h"
 #include "wire/json_out.h"
+#include "wire/modes_doc.h"
 
 static const char *const type_words[] = {
     [DECISION_START] = "start", [DECISION_STOP] = "stop",       [DECISION_REJECT] = "reject",
@@ -22,7 +23,25 @@ const char *stop_mode_text(enum stop_mode mode)
     return texts[mode];
 }
 
-static void format_places(struct json_out *json, const struct task_place *places, uint32_t count)
+/* Where a driver has nothing to set but turns, nothing is said. */
+static void format_sharing(struct json_out *json, const struct task_place *place)
+{
+    bool says = place->mode == GPU_MPS;
+
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        says = says || place->qos[k] != QOS_UNSET;
+    if (!says)
+        return;
+    json_key_string(json, "mode", gpu_mode_text(place->mode));
+    if (place->gpu_memory_bytes > 0)
+        json_key_i64(json, "gpu_memory_bytes", place->gpu_memory_bytes);
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        if (place->qos[k] != QOS_UNSET)
+            json_knob(json, k, place->qos[k]);
+}
+
+static void format_places(struct json_out *json, enum decision_type type,
+                          const struct task_place *places, uint32_t count)
 {
     json_key(json, "places");
     json_array_begin(json);
@@ -31,6 +50,8 @@ static void format_places(struct json_out *json, const struct task_place *places
         json_key_u64(json, "task", places[i].task);
         json_key_string(json, "node", places[i].node_name);
         json_gpu_mask(json, "gpus", places[i].gpu_mask);
+        if (type == DECISION_START)
+            format_sharing(json, &places[i]);
         json_object_end(json);
     }
     json_array_end(json);
@@ -46,7 +67,9 @@ static void format_for_job(struct json_out *json, uint64_t job_id)
 
 static void format_why(struct json_out *json, const struct decision *decision)
 {
-    json_key_string(json, "reason", reason_text(decision->reason));
+    json_key_string(json, "reason",
+                    decision->type == DECISION_REJECT ? reason_reject_text(decision->reason)
+                                                      : reason_text(decision->reason));
     if (decision->queue)
         json_key_string(json, "queue", decision->queue);
     else
@@ -99,7 +122,8 @@ void decision_format(const struct decisions *decisions, uint32_t index, int64_t 
     json_key_u64(&json, "job_id", decision->job_id);
     format_rest(&json, decision);
     if (decision->type != DECISION_REJECT && decision->type != DECISION_NOTE)
-        format_places(&json, decisions->places + decision->place_first, decision->place_count);
+        format_places(&json, decision->type, decisions->places + decision->place_first,
+                      decision->place_count);
     json_object_end(&json);
     text_add_bytes(out, "\n", 1);
 }

@@ -66,6 +66,18 @@ void json_gpu_mask(struct json_out *json, const char *key, uint64_t mask)
     json_array_end(json);
 }
 
+void json_knob(struct json_out *json, uint32_t knob, int32_t value)
+{
+    char text[KNOB_TEXT_BYTES];
+
+    if (knob == QOS_SLICE || knob == QOS_PREEMPTION) {
+        knob_text(knob, value, text);
+        json_key_string(json, qos_facts[knob].name, text);
+    } else {
+        json_key_i64(json, qos_facts[knob].name, value);
+    }
+}
+
 static void format_group(struct json_out *json, const struct group_spec *group)
 {
     json_object_begin(json);
@@ -91,18 +103,39 @@ static void format_groups(struct json_out *json, const char *key, const struct g
 }
 
 /* What nobody said is not there, so that event files are as they always were. */
-static void format_modes(struct json_out *json, const struct node_spec *node)
+static void format_modes(struct json_out *json, uint32_t modes)
 {
-    if (node->modes != 0) {
-        json_key(json, "modes");
-        json_array_begin(json);
-        for (uint32_t mode = 0; mode < GPU_MODES; mode++)
-            if (node->modes & MODE_BIT(mode))
-                json_string(json, gpu_mode_words[mode]);
-        json_array_end(json);
-    }
+    if (modes == 0)
+        return;
+    json_key(json, "modes");
+    json_array_begin(json);
+    for (uint32_t mode = 0; mode < GPU_MODES; mode++)
+        if (modes & MODE_BIT(mode))
+            json_string(json, gpu_mode_words[mode]);
+    json_array_end(json);
+}
+
+static void format_node_sharing(struct json_out *json, const struct node_spec *node)
+{
+    format_modes(json, node->modes);
     if (node->gpu_context_bytes != 0)
         json_key_i64(json, "gpu_context_bytes", node->gpu_context_bytes);
+    if (node->compute_factor != 0)
+        json_key_u64(json, "compute_factor", node->compute_factor);
+    if (node->mps_clients != 0)
+        json_key_u64(json, "mps_clients", node->mps_clients);
+}
+
+static void format_job_sharing(struct json_out *json, const struct job_spec *job)
+{
+    if (job->strict)
+        json_key_bool(json, "strict", true);
+    format_modes(json, job->modes);
+    if (job->qos.class != QOS_NONE)
+        json_key_string(json, "qos", qos_class_words[job->qos.class]);
+    for (uint32_t k = 0; k < QOS_KNOBS; k++)
+        if (job->qos.stated >> k & 1)
+            json_knob(json, k, job->qos.values[k]);
 }
 
 static void format_node(struct json_out *json, const struct node_spec *node)
@@ -114,7 +147,7 @@ static void format_node(struct json_out *json, const struct node_spec *node)
     json_key_i64(json, "cpu_mcpu", node->cpu_mcpu);
     json_key_i64(json, "memory_bytes", node->memory_bytes);
     json_key_strings(json, "labels", node->labels, node->label_count);
-    format_modes(json, node);
+    format_node_sharing(json, node);
     if (node->links_mbps == NULL || node->gpus < 2)
         return;
     json_key(json, "links_mbps");
@@ -164,6 +197,7 @@ static void format_job(struct json_out *json, const struct job_spec *job)
     json_key_bool(json, "held", job->held);
     json_key_bool(json, "exclusive", job->exclusive);
     json_key_bool(json, "fixed", job->fixed);
+    format_job_sharing(json, job);
     json_key_u64(json, "retries", job->retries);
     json_key_i64(json, "deadline_us", job->deadline_us);
     json_key_i64(json, "limit_us", job->limit_us);

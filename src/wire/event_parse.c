@@ -23,11 +23,12 @@ struct event_text {
     int64_t at_us, gpu_memory_bytes, gpu_context_bytes, cpu_mcpu, memory_bytes, remaining_us,
         mark_us, exit_code;
     uint64_t job_id;
-    uint32_t gpu_count, gpu, task, run;
+    uint32_t gpu_count, gpu, task, run, compute_factor, mps_clients;
     struct field_texts labels;
     struct job_spec job;
     struct rules_text rules;
-    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links, *modes;
+    const struct doc_node *layouts, *gpu_list, *health, *after, *tasks, *links, *modes, *qos,
+        *knobs[QOS_KNOBS];
 };
 
 #define AT(member) offsetof(struct event_text, member)
@@ -46,6 +47,8 @@ static const struct field node_fields[] = {
     {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0}, /* where they are said */
     {"gpu_context_bytes", FIELD_I64, NUMBER_WHOLE, false, AT(gpu_context_bytes), INT64_MIN,
      INT64_MAX},
+    {"compute_factor", FIELD_U32, NUMBER_WHOLE, false, AT(compute_factor), 0, UINT32_MAX},
+    {"mps_clients", FIELD_U32, NUMBER_WHOLE, false, AT(mps_clients), 0, UINT32_MAX},
     {"links_mbps", FIELD_NODE, NUMBER_WHOLE, false, AT(links), 0, 0}, /* where they are known */
 };
 static const struct field removed_fields[] = {HEAD, TEXT("node", node)};
@@ -66,6 +69,14 @@ static const struct field job_fields[] = {
     BOOL("held", job.held),
     BOOL("exclusive", job.exclusive),
     BOOL("fixed", job.fixed),
+    {"strict", FIELD_BOOL, NUMBER_WHOLE, false, AT(job.strict), 0, 0}, /* where they are said */
+    {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0},
+    {"qos", FIELD_NODE, NUMBER_WHOLE, false, AT(qos), 0, 0},
+    {"slice", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_SLICE]), 0, 0},
+    {"mps-percent", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_MPS_PERCENT]), 0, 0},
+    {"client-priority", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_CLIENT_PRIORITY]), 0, 0},
+    {"stream-priority", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_STREAM_PRIORITY]), 0, 0},
+    {"preemption", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_PREEMPTION]), 0, 0},
     U32("retries", job.retries),
     I64("deadline_us", job.deadline_us),
     I64("limit_us", job.limit_us),
@@ -318,11 +329,30 @@ static int fill_node(const struct doc *doc, const struct event_text *text, struc
                               .memory_bytes = text->memory_bytes,
                               .labels = text->labels.items,
                               .label_count = text->labels.count,
-                              .gpu_context_bytes = text->gpu_context_bytes};
+                              .gpu_context_bytes = text->gpu_context_bytes,
+                              .compute_factor = text->compute_factor,
+                              .mps_clients = text->mps_clients};
     if (text->modes != NULL)
         rc = modes_read(doc, text->modes, &out->modes, err);
     if (rc == 0 && text->links != NULL)
         rc = parse_links(doc, text->links, out->gpus, &out->links_mbps, err);
+    return rc;
+}
+
+static int parse_sharing(const struct doc *doc, const struct event_text *text, struct job_spec *out,
+                         struct err *err)
+{
+    uint32_t class = QOS_NONE;
+    int rc = 0;
+
+    if (text->modes != NULL)
+        rc = modes_read(doc, text->modes, &out->modes, err);
+    if (rc == 0 && text->qos != NULL)
+        rc = doc_want_word(doc, text->qos, qos_class_words, QOS_CLASSES, &class, err);
+    out->qos.class = (enum qos_class) class;
+    for (uint32_t k = 0; k < QOS_KNOBS && rc == 0; k++)
+        if (text->knobs[k] != NULL)
+            rc = knob_read(doc, text->knobs[k], k, &out->qos, err);
     return rc;
 }
 
@@ -333,6 +363,7 @@ static int fill_job(const struct doc *doc, const struct event_text *text, struct
 
     *out = text->job;
     rc = parse_layouts(doc, text->layouts, out, err);
+    rc = rc < 0 ? rc : parse_sharing(doc, text, out, err);
     return rc < 0 ? rc : parse_after(doc, text->after, out, err);
 }
 

@@ -19,3 +19,4 @@ extern const char *const resource_words[RES_COUNT];            /* gpu_mgpu, gpu_
 
 /* "key":[0,3] for bits 0 and 3. */
 void json_gpu_mask(struct json_out *json, const char *key, uint64_t mask);
+void json_knob(struct json_out *json, uint32_t knob, int32_t value); /* of quality of service */

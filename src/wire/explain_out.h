@@ -25,6 +25,9 @@ void explain_json(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct json_out *json);
 
+/* "4 GPUs", "512 MiB of memory"; not named: "4", "512 MiB". */
+void explain_add_resource(struct text *out, enum resource r, int64_t amount, bool named);
+
 /* Words that both use. */
 const char *explain_obstacle_text(enum obstacle_kind kind);
 const char *explain_shortage_text(enum shortage what);

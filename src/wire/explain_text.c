@@ -80,6 +80,13 @@ static void add_shortage(struct text *out, enum shortage what, int64_t amount, b
         text_addf(out, named ? amount == 1 ? "%" PRId64 " GPU" : "%" PRId64 " GPUs" : "%" PRId64,
                   amount);
         return;
+    case SHORT_SHARED:
+        text_addf(out,
+                  named ? amount == 1 ? "%" PRId64 " GPU beside tasks that it may share with"
+                                      : "%" PRId64 " GPUs beside tasks that it may share with"
+                        : "%" PRId64,
+                  amount);
+        return;
     case SHORT_GPU_MGPU:
         add_milli(out, amount);
         text_add(out, named ? " of a GPU" : "");
@@ -101,7 +108,7 @@ static void add_shortage(struct text *out, enum shortage what, int64_t amount, b
     }
 }
 
-static void add_resource(struct text *out, enum resource r, int64_t amount, bool named)
+void explain_add_resource(struct text *out, enum resource r, int64_t amount, bool named)
 {
     if (r == RES_GPU_MGPU || r == RES_CPU_MCPU) {
         add_milli(out, amount);
@@ -265,11 +272,14 @@ static void add_bound(const struct writer *w)
         const enum resource r = b->refusal.resource;
 
         text_addf(w->out, b->refusal.bound == BOUND_LEND ? ": of the cluster " : ": ");
-        add_resource(w->out, r, b->held, true);
+        explain_add_resource(w->out, r, b->held, true);
         text_add(w->out, " of ");
-        add_resource(w->out, r, b->limit, false);
+        explain_add_resource(w->out, r, b->limit, false);
         text_add(w->out, " are held, and it asks for ");
-        add_resource(w->out, r, b->asked, false);
+        if (b->asked_bytes > 0)
+            explain_add_resource(w->out, RES_GPU_BYTES, b->asked_bytes, true);
+        else
+            explain_add_resource(w->out, r, b->asked, false);
     }
     text_add(w->out, ".\n");
 }
@@ -343,9 +353,9 @@ static void add_limit(const struct writer *w, const struct remedy *r)
     text_add(w->out, borrow ? "let " : "raise the limit of ");
     add_whose(w, r->refusal.queue);
     text_add(w->out, borrow ? " borrow " : " by ");
-    add_resource(w->out, r->refusal.resource, r->to - r->from, true);
+    explain_add_resource(w->out, r->refusal.resource, r->to - r->from, true);
     text_add(w->out, borrow ? " more, and hold " : ", to ");
-    add_resource(w->out, r->refusal.resource, r->to, false);
+    explain_add_resource(w->out, r->refusal.resource, r->to, false);
 }
 
 static void add_remedy(const struct writer *w)
@@ -379,6 +389,25 @@ static void add_remedy(const struct writer *w)
         text_addf(w->out, "%s%s", explain_remedy_text(r->type),
                   r->name != 0 && r->type != REMEDY_MODELS ? core_name(w->core, r->name) : "");
     }
+    if (r->stopped_count > 0) {
+        text_add(w->out, "; then ");
+        add_jobs(w, r->stopped, r->stopped_named, r->stopped_count);
+        text_add(w->out, r->stopped_count == 1 ? " gives way to it" : " give way to it");
+    }
+    text_add(w->out, ".\n");
+}
+
+/* It runs, or is on its way in or out. */
+static void add_state(const struct writer *w)
+{
+    const struct job *job = core_job(w->core, w->e->job);
+
+    text_addf(w->out, " does not wait: it is %s", job_state_text(w->e->state));
+    if (job->start_us != TIME_NONE) {
+        text_add(w->out, ", since ");
+        add_time(w->out, job->start_us);
+    }
+    add_places(w, w->e->job_id);
     text_add(w->out, ".\n");
 }
 
@@ -391,11 +420,11 @@ void explain_text(const struct core *core, const struct explanation *e,
     if (e->state != JOB_PENDING || e->starts || e->rejected) {
         add_job(&w, e->job_id);
         if (e->rejected)
-            text_addf(out, " is about to be rejected: %s.\n", reason_text(e->reason));
+            text_addf(out, " is about to be rejected: %s.\n", reason_reject_text(e->reason));
         else if (e->starts)
             text_add(out, " starts with the next step.\n");
         else
-            text_addf(out, " does not wait: it is %s.\n", job_state_text(e->state));
+            add_state(&w);
         return;
     }
     add_reason(&w);
@@ -413,9 +442,13 @@ void explain_text(const struct core *core, const struct explanation *e,
 const char *explain_obstacle_text(enum obstacle_kind kind)
 {
     static const char *const texts[OBSTACLE_COUNT] = {
-        [OBSTACLE_MODEL] = "of another model", [OBSTACLE_LABEL] = "without a label",
-        [OBSTACLE_SMALL] = "too small",        [OBSTACLE_OUT] = "without new work",
-        [OBSTACLE_LOST] = "with lost GPUs",    [OBSTACLE_BUSY] = "busy",
+        [OBSTACLE_MODEL] = "of another model",
+        [OBSTACLE_LABEL] = "without a label",
+        [OBSTACLE_SMALL] = "too small",
+        [OBSTACLE_OUT] = "without new work",
+        [OBSTACLE_MODES] = "in other modes",
+        [OBSTACLE_LOST] = "with lost GPUs",
+        [OBSTACLE_BUSY] = "busy",
     };
 
     check(kind < OBSTACLE_COUNT);
@@ -425,11 +458,9 @@ const char *explain_obstacle_text(enum obstacle_kind kind)
 const char *explain_shortage_text(enum shortage what)
 {
     static const char *const texts[SHORT_COUNT] = {
-        [SHORT_GPUS] = "gpus",
-        [SHORT_GPU_MGPU] = "gpu_mgpu",
-        [SHORT_GPU_BYTES] = "gpu_memory_bytes",
-        [SHORT_CPU_MCPU] = "cpu_mcpu",
-        [SHORT_MEMORY_BYTES] = "memory_bytes",
+        [SHORT_GPUS] = "gpus",         [SHORT_SHARED] = "gpus_to_share",
+        [SHORT_GPU_MGPU] = "gpu_mgpu", [SHORT_GPU_BYTES] = "gpu_memory_bytes",
+        [SHORT_CPU_MCPU] = "cpu_mcpu", [SHORT_MEMORY_BYTES] = "memory_bytes",
     };
 
     check(what < SHORT_COUNT);
@@ -488,7 +519,7 @@ const char *explain_out_text(uint32_t out_bit)
     case NODE_OUT_UNLISTED:
         return "unlisted";
     case NODE_OUT_FLAPPING:
-        return "blinking";
+        return "flapping";
     case NODE_OUT_STUCK:
         return "stuck with tasks that should be gone";
     default:

@@ -86,7 +86,7 @@ int doc_want_word(const struct doc *doc, const struct doc_node *node, const char
         if (strcmp(words[*out], node->text) == 0)
             return 0;
     }
-    text_init(&known, 300);
+    text_init(&known, 400);
     for (uint32_t i = 0; i < count; i++)
         text_addf(&known, "%s%s", i == 0 ? "" : i + 1 == count ? " or " : ", ", words[i]);
     rc = doc_error(doc, node, err, -EINVAL, "must be %s, is %s", text_str(&known),
@@ -232,7 +232,7 @@ static int unknown_error(const struct doc *doc, const struct doc_node *node,
 {
     struct text known;
 
-    text_init(&known, 300);
+    text_init(&known, 400);
     for (uint32_t i = 0; i < field_count; i++) {
         text_add(&known, i > 0 ? ", " : "");
         text_add(&known, fields[i].name);

@@ -9,15 +9,16 @@
 #include "wire/event_text.h"
 #include "wire/fields.h"
 #include "wire/group_doc.h"
+#include "wire/modes_doc.h"
 #include "wire/rules_doc.h"
 
-enum { OWN_FIELDS = 18 };
+enum { OWN_FIELDS = 26 };
 
 struct job_text {
     struct group_text group; /* first: the offsets of group_fields hold */
     struct job_spec job;
     bool preemptible;
-    const struct doc_node *groups, *after;
+    const struct doc_node *groups, *after, *modes, *isolation, *qos, *knobs[QOS_KNOBS];
 };
 
 #define AT(member) offsetof(struct job_text, member)
@@ -41,6 +42,14 @@ static const struct field own_fields[OWN_FIELDS] = {
     {"array-limit", FIELD_U32, NUMBER_WHOLE, false, AT(job.array_limit), 1, JOBS_MAX},
     {"after", FIELD_NODE, NUMBER_WHOLE, false, AT(after), 0, 0},
     {"groups", FIELD_NODE, NUMBER_WHOLE, false, AT(groups), 0, 0},
+    {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0},
+    {"isolation", FIELD_NODE, NUMBER_WHOLE, false, AT(isolation), 0, 0},
+    {"qos", FIELD_NODE, NUMBER_WHOLE, false, AT(qos), 0, 0},
+    {"slice", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_SLICE]), 0, 0},
+    {"mps-percent", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_MPS_PERCENT]), 0, 0},
+    {"client-priority", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_CLIENT_PRIORITY]), 0, 0},
+    {"stream-priority", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_STREAM_PRIORITY]), 0, 0},
+    {"preemption", FIELD_NODE, NUMBER_WHOLE, false, AT(knobs[QOS_PREEMPTION]), 0, 0},
 };
 
 struct after_text {
@@ -123,6 +132,27 @@ static int read_layout(const struct doc *doc, const struct doc_node *job,
     return rc < 0 ? rc : check_tasks(doc, job, out, err);
 }
 
+/* How it shares GPUs. */
+static int read_sharing(const struct doc *doc, const struct job_text *text, struct job_spec *out,
+                        struct err *err)
+{
+    uint32_t class = QOS_NONE, strict = 0;
+    int rc = 0;
+
+    if (text->modes)
+        rc = modes_read(doc, text->modes, &out->modes, err);
+    if (rc == 0 && text->isolation)
+        rc = doc_want_word(doc, text->isolation, isolation_words, 2, &strict, err);
+    if (rc == 0 && text->qos)
+        rc = doc_want_word(doc, text->qos, qos_class_words, QOS_CLASSES, &class, err);
+    for (uint32_t k = 0; k < QOS_KNOBS && rc == 0; k++)
+        if (text->knobs[k])
+            rc = knob_read(doc, text->knobs[k], k, &out->qos, err);
+    out->strict = strict != 0;
+    out->qos.class = (enum qos_class) class;
+    return rc;
+}
+
 const char *job_field_name(uint32_t i)
 {
     if (i < OWN_FIELDS)
@@ -156,6 +186,7 @@ int job_read(const struct doc *doc, const struct doc_node *map, struct job_spec 
     rc = read_layout(doc, map, &text, layout, err);
     if (rc == 0 && text.after)
         rc = read_after(doc, text.after, &text.job, err);
+    rc = rc < 0 ? rc : read_sharing(doc, &text, &text.job, err);
     *out = text.job;
     out->fixed = !text.preemptible;
     out->layouts = layout;

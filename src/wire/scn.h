@@ -35,7 +35,7 @@ struct scn_behaviour {
 };
 
 struct scn_task {
-    uint32_t task;
+    uint32_t task, line;
     struct scn_behaviour behaviour;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* scn_check.c - names that nothing in the file gives: a word that is written wrong would do
- * nothing, and what is claimed would hold all the same. */
+/* scn_check.c - names that nothing in the file gives: a word that is written wrong
+ * would do nothing, and what is claimed would hold all the same. */
 #include <errno.h>
 #include <string.h>
 
@@ -44,6 +44,91 @@ static int check_nodes(const struct scn_reader *r, struct err *err)
                            quote_of(a->node).text);
     }
     names_done(&nodes);
+    return rc;
+}
+
+/* ---- what is claimed, and what jobs really take ---- */
+
+static const char *node_of_takes(const struct scn_reader *r, const char *takes)
+{
+    const char *node = "";
+    uint64_t mask;
+
+    return scn_parse_place(&r->out->arena, takes, &node, &mask, NULL) < 0 ? "" : node;
+}
+
+static int check_takes(const struct scn_reader *r, const struct names *nodes, const char *takes,
+                       uint32_t line, struct err *err)
+{
+    const char *node;
+
+    if (takes == NULL || takes[0] == '\0')
+        return 0;
+    node = node_of_takes(r, takes);
+    return names_find(nodes, node) != NAMES_NONE
+               ? 0
+               : scn_error(r->out->file, line, err, -ENOENT, "takes: no node %s is in this file",
+                           quote_of(node).text);
+}
+
+static int check_all_takes(const struct scn_reader *r, const struct names *nodes, struct err *err)
+{
+    const struct scn *scn = r->out;
+    const char *last = "";
+    int rc = 0;
+
+    for (uint32_t i = 0; i < scn->job_count && rc == 0; i++) {
+        const struct scn_job *job = &scn->jobs[i];
+
+        if (job->behaviour.takes != NULL && strcmp(job->behaviour.takes, last) != 0)
+            rc = check_takes(r, nodes, last = job->behaviour.takes, job->line, err);
+        for (uint32_t t = 0; t < job->task_count && rc == 0; t++)
+            rc = check_takes(r, nodes, job->tasks[t].behaviour.takes, job->tasks[t].line, err);
+    }
+    return rc;
+}
+
+static void list_queues(const struct rules_spec *rules, struct names *out)
+{
+    for (uint32_t i = 0; i < rules->queue_count; i++)
+        names_intern(out, rules->queues[i].name);
+}
+
+/* Queues of any configuration or job of the file; users of its jobs. */
+static void list_subjects(const struct scn *scn, enum scn_subject subject, struct names *out)
+{
+    if (subject == OF_QUEUE)
+        list_queues(&scn->config.rules, out);
+    for (uint32_t i = 0; subject == OF_QUEUE && i < scn->action_count; i++)
+        if (scn->actions[i].verb == SCN_CONFIG)
+            list_queues(scn->actions[i].rules, out);
+    for (uint32_t i = 0; i < scn->job_count; i++)
+        names_intern(out, subject == OF_QUEUE ? scn->jobs[i].spec.queue : scn->jobs[i].spec.user);
+}
+
+static int check_claims(const struct scn_reader *r, struct err *err)
+{
+    static const char *const kinds[OF_SUBJECT_COUNT] = {"", "node", "queue", "user"};
+    const struct scn *scn = r->out;
+    struct names known[OF_SUBJECT_COUNT];
+    int rc = 0;
+
+    for (int s = OF_ALL; s < OF_SUBJECT_COUNT; s++)
+        names_init(&known[s]);
+    list_nodes(scn, &known[OF_NODE]);
+    list_subjects(scn, OF_QUEUE, &known[OF_QUEUE]);
+    list_subjects(scn, OF_USER, &known[OF_USER]);
+    for (uint32_t i = 0; i < scn->assert_count && rc == 0; i++) {
+        const struct scn_assert *a = &scn->asserts[i];
+
+        if (a->claim == CLAIM_USED && a->subject != OF_ALL &&
+            names_find(&known[a->subject], a->name) == NAMES_NONE)
+            rc = scn_error(scn->file, a->line, err, -ENOENT, "used: no %s %s is in this file",
+                           kinds[a->subject], quote_of(a->name).text);
+    }
+    rc = rc < 0 ? rc : check_all_takes(r, &known[OF_NODE], err);
+    for (int s = OF_ALL; s < OF_SUBJECT_COUNT; s++)
+        names_done(&known[s]);
     return rc;
 }
 
@@ -93,7 +178,8 @@ static int check_classes(const struct scn_reader *r, struct err *err)
 
 int scn_check_names(const struct scn_reader *r, struct err *err)
 {
-    const int rc = check_nodes(r, err);
+    int rc = check_nodes(r, err);
 
+    rc = rc < 0 ? rc : check_claims(r, err);
     return rc < 0 ? rc : check_classes(r, err);
 }

@@ -462,7 +462,7 @@ int scn_read_task(struct scn_reader *r, const struct scn_line *line, struct err 
     job = &r->out->jobs[row];
     text.behaviour = job->behaviour;
     rc = read_behaviour(r, line, 3, TASK_FIELDS, &text, err);
-    task = (struct scn_task){(uint32_t)number, text.behaviour};
+    task = (struct scn_task){(uint32_t)number, line->number, text.behaviour};
     if (rc == 0)
         vec_push(job->tasks, job->task_count, job->task_cap, task);
     return rc;

@@ -87,6 +87,35 @@ static int drop(const struct scn_text *text, const struct scn_line *line, struct
     return 0;
 }
 
+/* `times=` and `every=` of a line stand before its verb; those of a report to be dropped behind. */
+static bool is_of_repeat(const struct scn_line *line, const char *word)
+{
+    static const char *const own[] = {"drop", "delay", "twice"};
+    const uint32_t verb = scn_line_verb(line);
+
+    if (verb == 0 || verb == line->count)
+        return false;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (strcmp(line->words[verb], own[i]) == 0 && strncmp(word, "times=", 6) == 0)
+            return false;
+    return strncmp(word, "times=", 6) == 0 || strncmp(word, "every=", 6) == 0;
+}
+
+/* words: of the line, with room for one more. */
+static void set_repeat(struct scn_line *line, const char **words, const char *word)
+{
+    const uint32_t verb = scn_line_verb(line);
+    uint32_t at = 2;
+
+    while (at < verb && strncmp(words[at], word, 6) != 0)
+        at++;
+    if (at == verb) {
+        memmove(words + at + 1, words + at, (line->count - at) * sizeof *words);
+        line->count++;
+    }
+    words[at] = word;
+}
+
 /* The line with one more word, or with the word of this key replaced. */
 static void set_word(struct arena *arena, struct scn_line *line, const char *word)
 {
@@ -97,6 +126,8 @@ static void set_word(struct arena *arena, struct scn_line *line, const char *wor
     memcpy(words, line->words, line->count * sizeof *words);
     if (strncmp(word, "at=", 3) == 0 && at > 0) {
         words[1] = word + 3;
+    } else if (is_of_repeat(line, word)) {
+        set_repeat(line, words, word);
     } else {
         while (at < line->count && strncmp(words[at], word, key) != 0)
             at++;

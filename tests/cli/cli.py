@@ -66,6 +66,27 @@ FILES |= {
     'claims.scn': SCENARIO + 'assert evictions >= 1\nassert started a by 0s\n'
                              'assert used node n1 at 5s = 4\nassert pending a at 5s\n',
     'nothing.scn': 'node n1 gpus=8\n',
+    'nothing-wrong.scn': 'node n1 gpus=8\nqueue a order=best\n',
+    'refused.scn': SCENARIO + 'queue q users=ann\nat 1s submit b queue=q user=bob\n'
+                              'at 2s submit c queue=q user=ann\nassert never-running b\n',
+    'refused-held.scn': 'node n1\nqueue q\nat 1s submit b queue=r\nexpect\n'
+                        "  1s refused submit b: job 1: queue 'r': unknown\nend\n",
+    'used-node.scn': SCENARIO + 'assert used node n2 at 5s = 0\n',
+    'used-queue.scn': SCENARIO + 'assert used queue q at 5s = 0\n',
+    'used-user.scn': SCENARIO + 'assert used user ann at 5s = 0\n',
+    'takes.scn': SCENARIO + 'at 5s submit b takes=n3:0\n',
+    'takes-task.scn': SCENARIO + 'task a 0 takes=n3:0\n',
+    'gpu-number.scn': SCENARIO + 'at 5s gpu n1 8 lost\n',
+    'repeat.scn': 'node n gpus=8\nat 0s times=2 submit a gpus=1\nat 20s cancel a-1\n'
+                  'assert starts = 2\nvariant three\n  change submit a times=3 every=5s\n'
+                  '  without assert\n  assert starts = 3\n  assert started a-2 by 10s\n'
+                  '  assert never-running a-2 before 10s\nend\n'
+                  'variant later\n  change cancel times=2\n  without assert\n'
+                  '  assert starts = 2\nend\n',
+    'ever.scn': 'node n gpus=8\nqueue q limit=gpus:2\nat 1s submit big gpus=3 queue=q\n'
+                'at 1s submit late gpus=1 queue=q runs=5s\nat 3s submit lost queue=r\n',
+    'bytes.scn': 'node n gpus=2 gpu-memory=16G\nqueue q limit=gpus:1\ndefault-queue q\n'
+                 'at 0s submit w gpus=1 runs=1h\nat 0s submit a gpus=1 gpu-memory=12G\n',
     'word.scn': SCENARIO + 'nodes n2\n',
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
@@ -205,8 +226,13 @@ for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected')
                     ('no-end', ':4:', "'end'"), ('no-variant-end', ':4:', "'end'"),
                     ('lonely-end', ':4:', "'end'"), ('change', ':5:', "'change'"),
                     ('quote', ':1:', 'quote'), ('claim', ':4:', "'happy'"),
-                    ('claim-short', ':4:', 'whole number')):
+                    ('claim-short', ':4:', 'whole number'),
+                    ('used-node', ':4:', "no node 'n2'"), ('used-queue', ':4:', "no queue 'q'"),
+                    ('used-user', ':4:', "no user 'ann'"), ('takes', ':4:', "'n3'"),
+                    ('takes-task', ':4:', "'n3'")):
     refused(f'scenario @{name}.scn', name + '.scn', *said)
+refused('scenario @nothing.scn', '--print', '--update')
+refused('scenario @nothing-wrong.scn', ':2:', "'best'")
 refused('scenario', 'file')
 refused('scenario --update --variant a @ok.scn', '--update')
 refused('scenario --variant b @ok.scn', "'b'")
@@ -227,6 +253,26 @@ differs('scenario @wrong.scn', 'FAIL', 'wrong.scn slow', '6 - 0s start a n1:0-6'
 differs('scenario --tap @ok.scn @claims.scn', 'ok 1 - ', 'not ok 2 - ', '1..2',
         '#   line 4: assert evictions >= 1: it is 0', 'line 6', 'it is 8', 'line 7',
         'it is running')
+
+
+differs('scenario @refused.scn', 'FAIL', "refused submit a: job 1: queue", '--update')
+differs('scenario @gpu-number.scn', 'FAIL', 'refused node: node \'n1\'', '8')
+accepted('scenario @refused-held.scn', lambda text: '' if text.startswith('ok ') else text)
+accepted('scenario @repeat.scn', lambda text: '' if text.count('ok ') == 3 else text)
+for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
+                      ('big@2s', 'is over: rejected at 1s; asks for more than the limit of a '
+                                 'queue, and can never start.'),
+                      ('late@2s', 'does not wait: it is running, since 1s on n.'),
+                      ('late@9s', 'is over: finished at 6s.'),
+                      ('lost@9s', 'was refused when it was submitted, at 3s.')):
+    said = f"job {asked.split('@')[0]} {answer}\n"
+    accepted(f'scenario --explain {asked} @ever.scn',
+             lambda text, said=said: '' if text == said else f'{text}, not {said}')
+
+
+accepted('scenario --explain a@1s @bytes.scn',
+         lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
+         and 'in class high; then job w gives way to it.' in text else text)
 
 
 def is_json(text):
@@ -289,7 +335,7 @@ for path in ('docs/scenario.md', 'README.md'):
 os.mkdir(os.path.join(folder.name, 'topo'))  # a page reads how its GPUs are wired from there
 shutil.copy('tests/scenario/fault44_crossed_four.txt', os.path.join(folder.name, 'topo/a40.txt'))
 
-# The pages of the guide: each story holds, and what they show of --explain is what is said.
+# The pages of the guide: each story holds, and what they show of it is what is printed.
 for page in sorted(os.listdir('docs/guide')):
     with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
         text = file.read()
@@ -306,9 +352,9 @@ for page in sorted(os.listdir('docs/guide')):
         accepted('scenario @story.scn', lambda _: '')
         shown = example.split('```scn\n')[0].split('```\n$ berth scenario ')[1:]
         for line, said in (block.split('```')[0].split('\n', 1) for block in shown):
-            if '--explain' in line:
-                accepted('scenario ' + line.replace('story.scn', '@story.scn'),
-                         lambda got, said=said: '' if got == said else f'{got}, not {said}')
+            accepted('scenario ' + line.replace('story.scn', '@story.scn'),
+                     lambda got, said=said: '' if got.replace(folder.name + '/', '') == said
+                     else f'{got}, not {said}')
 
 refused(SIM + '@ok.csv --explain 2@3s', 'not yet submitted')
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
@@ -318,9 +364,10 @@ refused(SIM + '@ok.csv --explain 2@7s --seeds 1-2', '--explain')
 refused('scenario --json @ok.scn', '--json')
 refused('scenario --explain a@1s --update @ok.scn', '--explain')
 refused('scenario --explain b@1s @ok.scn', "'b'")
-refused('scenario --explain a@11s @ok.scn', '--explain')
+refused('scenario --json --explain a@11s @ok.scn', '--explain')
 accepted(SIM + '@ok.csv --explain 2@7s',
-         lambda text: '' if text == 'job 2 does not wait: it is running.\n' else text)
+         lambda text: '' if text == 'job 2 does not wait: it is running, since 5s on node-0.\n'
+         else text)
 accepted('sim --cluster 1x1 --trace @line.csv --explain 2@5s --json',
          lambda text: '' if json.loads(text)['expected_start_us'] == 3601000000 else text)
 

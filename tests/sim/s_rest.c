@@ -68,20 +68,21 @@ static uint32_t rest(struct bed *bed, bool print)
     return steps;
 }
 
-static void every_core_comes_to_rest(const struct core_config *bare)
+static void every_core_comes_to_rest(const struct core_config *bare, bool whole_gpus,
+                                     uint64_t seed_first, uint64_t seeds)
 {
     struct core_config config = *bare;
 
     config.orders = test_orders;
     config.order_count = TEST_ORDERS;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+    for (uint64_t seed = seed_first; seed < seed_first + seeds; seed++) {
         struct bed bed;
         struct play play;
 
         play_init(&play, seed * 13 + 5, 2 + (uint32_t)seed % 6);
         play.orders = test_orders;
         play.order_count = TEST_ORDERS;
-        play.whole_gpus = true;
+        play.whole_gpus = whole_gpus;
         bed_open_with(&bed, &config);
         play_join(&play, bed.core);
         for (uint32_t i = 0; i < EVENTS; i++) {
@@ -103,20 +104,36 @@ static void every_core_comes_to_rest(const struct core_config *bare)
     }
 }
 
+static void rest_all(const struct core_config *config)
+{
+    every_core_comes_to_rest(config, true, 0, SEEDS);
+    every_core_comes_to_rest(config, false, 0, SEEDS);
+}
+
 static void a_core_comes_to_rest_where_nobody_takes_by_order(void **state)
 {
     (void)state;
-    every_core_comes_to_rest(&(struct core_config){.placement = &place_full, .order = &in_turn});
-    every_core_comes_to_rest(
-        &(struct core_config){.placement = &place_first, .order = &in_strict_turn});
+    rest_all(&(struct core_config){.placement = &place_full, .order = &in_turn});
+    rest_all(&(struct core_config){.placement = &place_first, .order = &in_strict_turn});
 }
 
 static void a_core_comes_to_rest_where_jobs_take_by_order(void **state)
 {
     (void)state;
-    every_core_comes_to_rest(&(struct core_config){.placement = &place_empty, .order = &by_queue});
+    rest_all(&(struct core_config){.placement = &place_empty, .order = &by_queue});
+    rest_all(&(struct core_config){.placement = &place_first, .order = &by_attained});
+}
+
+/* Three jobs took turns by three rights: class, reclaim, and class in another queue. */
+static void jobs_that_took_turns_by_several_rights_come_to_rest(void **state)
+{
+    (void)state;
+    every_core_comes_to_rest(&(struct core_config){.placement = &place_full, .order = &in_turn},
+                             false, 11542, 1);
     every_core_comes_to_rest(
-        &(struct core_config){.placement = &place_first, .order = &by_attained});
+        &(struct core_config){.placement = &place_first, .order = &by_attained}, false, 19631, 1);
+    every_core_comes_to_rest(&(struct core_config){.placement = &place_empty, .order = &by_queue},
+                             false, 19631, 1);
 }
 
 int main(void)
@@ -124,6 +141,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         TEST(a_core_comes_to_rest_where_nobody_takes_by_order),
         TEST(a_core_comes_to_rest_where_jobs_take_by_order),
+        TEST(jobs_that_took_turns_by_several_rights_come_to_rest),
     };
 
     return RUN_TESTS(tests);

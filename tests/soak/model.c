@@ -248,6 +248,7 @@ static void task_up(const struct model *m, struct m_job *job, uint32_t index)
     if (job->tasks[index].started)
         return;
     job->tasks[index].started = true;
+    job->tasks[index].up_us = m->now_us;
     job->tasks[index].missed = 0;
     try_up(m, job);
 }
@@ -328,9 +329,11 @@ static void loose_exited(const struct model *m, struct m_job *job, uint32_t inde
 {
     const bool told = job->tasks[index].stopping;
 
+    task_up(m, job, index);
+    if (job->spec.service && m->now_us - job->tasks[index].up_us < SERVICE_LEAST_RUN_US)
+        well = false; /* it was to run on */
     if (!told && !well && (!job->spec.service || is_too_many(job, m->now_us)))
         job->failed = true;
-    task_up(m, job, index);
     task_left(m, job, index, told || job->spec.service);
 }
 

@@ -27,6 +27,7 @@ struct m_task {
     bool attended;     /* it should be long gone: its node gets no new work until it is */
     uint32_t missed;   /* listings of its node without it, at different times */
     int64_t missed_us; /* the last of these */
+    int64_t up_us;     /* when it was heard to be up */
 };
 
 struct m_job {

@@ -15,6 +15,8 @@ struct mirror_node {
     uint64_t kinds;
     int64_t mcpu, memory;
     int64_t mgpu[NODE_GPUS_MAX], bytes[NODE_GPUS_MAX];
+    uint32_t clients_max, sharers[NODE_GPUS_MAX], company[NODE_GPUS_MAX];
+    bool mixed[NODE_GPUS_MAX]; /* those who share it may not */
 };
 
 struct mirror {
@@ -44,6 +46,11 @@ static inline void mirror_take(struct mirror_node *node, const struct core *core
         if (gpu_mask >> i & 1) {
             node->mgpu[i] -= need.mgpu;
             node->bytes[i] -= need.memory_bytes;
+            if (need.company == COMPANY_NONE)
+                continue;
+            node->mixed[i] |= node->sharers[i] > 0 && node->company[i] != need.company;
+            node->company[i] = need.company;
+            node->sharers[i]++;
         }
 }
 
@@ -63,6 +70,7 @@ static inline void mirror_fill(struct mirror *m, const struct core *core)
                                      .order = row->order,
                                      .gpus = class->gpu_count,
                                      .lost = row->lost_mask,
+                                     .clients_max = class->mps_clients,
                                      .mcpu = class->cpu_mcpu,
                                      .memory = class->memory_bytes};
         for (uint32_t i = 0; i < node->gpus; i++) {
@@ -83,7 +91,15 @@ static inline int64_t at_least_0(int64_t amount)
 
 static inline int64_t free_mgpu(const struct mirror_node *node, uint32_t gpu)
 {
-    return node->lost >> gpu & 1 ? 0 : at_least_0(node->mgpu[gpu]);
+    const bool full = node->sharers[gpu] >= node->clients_max && node->company[gpu] >= COMPANY_MPS;
+
+    return node->lost >> gpu & 1 || node->mixed[gpu] || full ? 0 : at_least_0(node->mgpu[gpu]);
+}
+
+/* Of those that others could join. */
+static inline uint32_t company_of(const struct mirror_node *node, uint32_t gpu)
+{
+    return node->sharers[gpu] > 0 && free_mgpu(node, gpu) > 0 ? node->company[gpu] : 0;
 }
 
 static inline int64_t free_bytes(const struct mirror_node *node, uint32_t gpu)
@@ -95,16 +111,19 @@ struct node_view {
     struct state_view view;
     uint16_t mgpu[NODE_GPUS_MAX];
     int64_t bytes[NODE_GPUS_MAX];
+    uint32_t company[NODE_GPUS_MAX];
     uint32_t gpu[NODE_GPUS_MAX]; /* whose amounts these are */
 };
 
-/* Ascending by compute, then by bytes, then by index. */
+/* Ascending by compute, then by bytes, then by company, then by index. */
 static inline bool gpu_before(const struct mirror_node *node, uint32_t a, uint32_t b)
 {
     if (free_mgpu(node, a) != free_mgpu(node, b))
         return free_mgpu(node, a) < free_mgpu(node, b);
     if (free_bytes(node, a) != free_bytes(node, b))
         return free_bytes(node, a) < free_bytes(node, b);
+    if (company_of(node, a) != company_of(node, b))
+        return company_of(node, a) < company_of(node, b);
     return a < b;
 }
 
@@ -119,6 +138,7 @@ static inline void view_of(const struct mirror *m, const struct mirror_node *nod
         .memory_free_bytes = at_least_0(node->memory),
         .gpu_free_mgpu = out->mgpu,
         .gpu_free_bytes = out->bytes,
+        .gpu_company = out->company,
         .kinds = m->core->placement->sees_kinds ? node->kinds : 0,
     };
     for (uint32_t i = 0; i < node->gpus; i++) {
@@ -133,7 +153,13 @@ static inline void view_of(const struct mirror *m, const struct mirror_node *nod
     for (uint32_t i = 0; i < node->gpus; i++) {
         out->mgpu[i] = (uint16_t)free_mgpu(node, out->gpu[i]);
         out->bytes[i] = free_bytes(node, out->gpu[i]);
+        out->company[i] = company_of(node, out->gpu[i]);
     }
+}
+
+static inline bool goes_with(const struct mirror_node *node, uint32_t gpu, const struct need *need)
+{
+    return node->sharers[gpu] == 0 || node->company[gpu] == need->company;
 }
 
 static inline bool fits(const struct mirror *m, const struct mirror_node *node, uint32_t shape_id,
@@ -147,7 +173,8 @@ static inline bool fits(const struct mirror *m, const struct mirror_node *node, 
         return false;
     (void)need_on(shape, core_class(m->core, node->class_id), need);
     for (uint32_t i = 0; i < node->gpus; i++)
-        fitting += free_mgpu(node, i) >= need->mgpu && free_bytes(node, i) >= need->memory_bytes;
+        fitting += free_mgpu(node, i) >= need->mgpu && free_bytes(node, i) >= need->memory_bytes &&
+                   goes_with(node, i, need);
     return fitting >= shape->gpus;
 }
 
@@ -173,8 +200,8 @@ static inline uint64_t gpus_of(const struct node_view *v, const uint32_t *mbps,
     uint32_t wanted = shape->gpus;
 
     if (shape->gpus == 1 && need->mgpu < GPU_MGPU && slot != SLOT_FULLEST) {
-        for (;
-             slot > 0 && v->mgpu[slot - 1] == v->mgpu[slot] && v->bytes[slot - 1] == v->bytes[slot];
+        for (; slot > 0 && v->mgpu[slot - 1] == v->mgpu[slot] &&
+               v->bytes[slot - 1] == v->bytes[slot] && v->company[slot - 1] == v->company[slot];
              slot--)
             continue;
         return mbps != NULL && v->mgpu[slot] == GPU_MGPU ? unused_of(v, mbps, need, 1)
@@ -185,7 +212,8 @@ static inline uint64_t gpus_of(const struct node_view *v, const uint32_t *mbps,
             return mask | unused_of(v, mbps, need, wanted);
         for (uint32_t gpu = 0; gpu < v->view.gpu_count && wanted > 0; gpu++)
             for (uint32_t i = 0; i < v->view.gpu_count; i++)
-                if (v->gpu[i] == gpu && v->mgpu[i] == level && v->bytes[i] >= need->memory_bytes) {
+                if (v->gpu[i] == gpu && v->mgpu[i] == level && v->bytes[i] >= need->memory_bytes &&
+                    (level == GPU_MGPU || v->company[i] == need->company)) {
                     mask |= 1ull << gpu;
                     wanted--;
                 }

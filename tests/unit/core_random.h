@@ -133,6 +133,23 @@ static inline void play_stand(struct play *play, struct job_spec *job)
         job->class = "";
 }
 
+/* How it shares GPUs; most say nothing, and some what cannot be. */
+static inline void play_sharing(struct play *play, struct job_spec *job)
+{
+    if (play_below(play, 3) == 0)
+        job->modes = 1 + play_below(play, MODES_ALL);
+    if (play_below(play, 3) == 0)
+        job->modes = MODES_ALL;
+    if (play_below(play, 4) == 0)
+        job->qos.class = (enum qos_class)play_below(play, QOS_CLASSES);
+    job->strict = play_below(play, 10) == 0;
+    if (play_below(play, 8) == 0) {
+        job->qos.stated = 1u << QOS_PREEMPTION | 1u << QOS_MPS_PERCENT;
+        job->qos.values[QOS_PREEMPTION] = (int32_t)play_below(play, 2);
+        job->qos.values[QOS_MPS_PERCENT] = 1 + (int32_t)play_below(play, 100);
+    }
+}
+
 static inline void play_submit(struct play *play, struct event *out)
 {
     const uint64_t id = play->next_id++;
@@ -158,6 +175,8 @@ static inline void play_submit(struct play *play, struct event *out)
     play_keep_out(play, &out->job);
     play_life(play, &out->job);
     play_elastic(play, &out->job);
+    if (!play->whole_gpus)
+        play_sharing(play, &out->job);
 }
 
 /* ---- configurations ---- */
@@ -271,13 +290,24 @@ static inline const uint32_t *play_links(struct play *play, uint32_t gpus)
     return play->links;
 }
 
-/* A few nodes do not share their GPUs; on some a context takes memory. */
+/* Few nodes do not share their GPUs, or only so; on some a context takes memory, or compute is
+ * given out more than once. */
 static inline void play_modes(struct play *play, struct node_spec *node)
 {
     if (play_below(play, 6) == 0)
         node->modes = MODE_BIT(GPU_EXCLUSIVE);
     if (play_below(play, 4) == 0)
         node->gpu_context_bytes = GB / 2;
+    if (play->whole_gpus)
+        return;
+    if (play_below(play, 3) == 0)
+        node->modes = MODES_ALL;
+    if (play_below(play, 12) == 0)
+        node->modes = 1 + play_below(play, MODES_ALL);
+    if (play_below(play, 6) == 0)
+        node->compute_factor = 1000 + 700 * play_below(play, 4);
+    if (play_below(play, 3) == 0)
+        node->mps_clients = 1 + play_below(play, 3);
 }
 
 static inline void play_node(struct play *play, struct event *out)

@@ -70,8 +70,7 @@ static inline int64_t score_salted(const void *state, const struct core *core,
     h = salted(h, view->kinds);
     for (uint32_t i = 0; i < view->gpu_count; i++) {
         h = salted(salted(h, view->gpu_free_mgpu[i]), (uint64_t)view->gpu_free_bytes[i]);
-        if (view->gpu_free_mgpu[i] >= request->need.mgpu &&
-            view->gpu_free_bytes[i] >= request->need.memory_bytes)
+        if (view_gpu_has(view, i, &request->need))
             slots[fitting++] = i;
     }
     if (request->shape->gpus == 1 && request->need.mgpu < GPU_MGPU)

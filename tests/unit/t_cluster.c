@@ -240,7 +240,7 @@ static void wrong_fields_are_named(void **state)
           "c.yaml:3: nodes[0].gpus: must be 0 to 64, is -3");
     fails("c.yaml", "nodes:\n  - name: a\n    gpu: 3\n",
           "c.yaml:3: nodes[0].gpu: unknown field, known are name, count, model, gpus, gpu-memory, "
-          "cpus, memory, labels, modes, gpu-context, links");
+          "cpus, memory, labels, modes, gpu-context, compute-factor, mps-clients, links");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: 1G\n",
           "c.yaml:2: nodes[0]: field 'cpus' is missing");
     fails("c.yaml", "nodes:\n  - name: a\n    memory: lots\n",

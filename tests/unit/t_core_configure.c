@@ -56,7 +56,7 @@ static void a_wrong_field_of_a_queue_is_named(void **state)
     q.limit[RES_CPU_MCPU] = 1;
     refuses_queue(&bed, q, "limit");
     for (int field = 0; field < 4; field++) {
-        static const char *const words[] = {"limit", "borrow", "lend", "user_limit"};
+        static const char *const words[] = {"limit", "borrow", "lend", "user-limit"};
         int64_t *amounts;
 
         q = queue("q", "");
@@ -82,7 +82,7 @@ static void a_wrong_tree_is_refused(void **state)
     queues[0] = queue("p", "");
     queues[0].user_jobs = 1;
     queues[1] = queue("q", "p");
-    refuses_naming(&bed, &event, EINVAL, "user_jobs");
+    refuses_naming(&bed, &event, EINVAL, "user-jobs");
     queues[0] = queue("q", "p"); /* before its parent */
     queues[1] = queue("p", "");
     refuses_naming(&bed, &event, EINVAL, "does not stand before it");
@@ -110,16 +110,16 @@ static void a_wrong_field_of_a_class_is_named(void **state)
     refuses_naming(&bed, &event, EINVAL, "twice");
     refuses_class(&bed, class("", 1, 0), "name");
     refuses_class(&bed, class("c", CLASS_RANK_MAX + 1, 0), "rank");
-    refuses_class(&bed, class("c", 5, 6), "takes_below"); /* they would take turns for ever */
+    refuses_class(&bed, class("c", 5, 6), "takes-below"); /* they would take turns for ever */
     c = class("c", 1, 0);
     c.grace_us = -1;
-    refuses_class(&bed, c, "grace_us");
+    refuses_class(&bed, c, "grace");
     c = class("c", 1, 0);
     c.min_run_us = TIME_US_MAX + 1;
-    refuses_class(&bed, c, "min_run_us");
+    refuses_class(&bed, c, "min-run");
     c = class("c", 1, 0);
     c.user_limit[RES_GPU_MGPU] = -1;
-    refuses_class(&bed, c, "user_limit");
+    refuses_class(&bed, c, "user-limit");
     c = class("c", 1, 0);
     c.user_count = USERS_MAX + 1;
     refuses_class(&bed, c, "users");
@@ -138,25 +138,25 @@ static void wrong_defaults_are_refused(void **state)
     (void)state;
     open_bed(&bed);
     event.rules.default_queue = "r";
-    refuses_naming(&bed, &event, EINVAL, "default_queue 'r'");
+    refuses_naming(&bed, &event, EINVAL, "default-queue 'r'");
     event.rules.default_queue = "p"; /* no job can be in it */
-    refuses_naming(&bed, &event, EINVAL, "default_queue 'p'");
+    refuses_naming(&bed, &event, EINVAL, "default-queue 'p'");
     event.rules.default_queue = "q";
     event.rules.default_class = "medium"; /* there is only c */
-    refuses_naming(&bed, &event, EINVAL, "default_class 'medium'");
+    refuses_naming(&bed, &event, EINVAL, "default-class 'medium'");
     event.rules.default_class = "c";
     event.rules.root_order = "best";
     refuses_naming(&bed, &event, EINVAL, "order 'best'");
     event.rules.root_order = "fair";
     event.rules.silent_us = -1;
-    refuses_naming(&bed, &event, EINVAL, "silent_us");
+    refuses_naming(&bed, &event, EINVAL, "node-silent");
     event.rules.silent_us = 0;
     event.rules.share_half_life_us = TIME_US_MAX + 1;
-    refuses_naming(&bed, &event, EINVAL, "share_half_life_us");
+    refuses_naming(&bed, &event, EINVAL, "share-half-life");
     event.rules.share_half_life_us = TIME_US_MAX;
     bed_apply(&bed, &event);
     event.rules.class_count = 0;
-    refuses_naming(&bed, &event, EINVAL, "default_class 'c'");
+    refuses_naming(&bed, &event, EINVAL, "default-class 'c'");
     bed_close(&bed);
 }
 

@@ -129,6 +129,9 @@ static const struct field shape_fields[] = {
     FIELD(shape, gpu_mgpu, IN),
     FIELD(shape, gpu_memory_bytes, IN),
     FIELD(shape, exclusive, IN),
+    FIELD(shape, modes, IN),
+    FIELD(shape, trust, IN),
+    FIELD(shape, latency, IN),
     FIELD(shape, selector, IN),
     END,
 };
@@ -184,15 +187,25 @@ static const struct field links_row_fields[] = {
 };
 
 static const struct field nodes_fields[] = {
-    FIELD(nodes, links, LINK),          FIELD(nodes, changes, OUT),
-    FIELD(nodes, classes, LINK),        FIELD(nodes, class_nodes, LINK),
-    FIELD(nodes, class_count, LINK),    FIELD(nodes, class_cap, OUT),
-    FIELD(nodes, class_nodes_cap, OUT), FIELD(nodes, rows, LINK),
-    FIELD(nodes, count, LINK),          FIELD(nodes, cap, OUT),
-    FIELD(nodes, in_use, OUT),          FIELD(nodes, joined, IN),
-    FIELD(nodes, kinds, OUT),           FIELD(nodes, sees_kinds, OUT),
-    FIELD(nodes, gpus, LINK),           FIELD(nodes, gpu_count, OUT),
-    FIELD(nodes, gpu_cap, OUT),         END,
+    FIELD(nodes, links, LINK),
+    FIELD(nodes, changes, OUT),
+    FIELD(nodes, classes, LINK),
+    FIELD(nodes, class_nodes, LINK),
+    FIELD(nodes, class_count, LINK),
+    FIELD(nodes, class_cap, OUT),
+    FIELD(nodes, factor_most, OUT),
+    FIELD(nodes, class_nodes_cap, OUT),
+    FIELD(nodes, rows, LINK),
+    FIELD(nodes, count, LINK),
+    FIELD(nodes, cap, OUT),
+    FIELD(nodes, in_use, OUT),
+    FIELD(nodes, joined, IN),
+    FIELD(nodes, kinds, OUT),
+    FIELD(nodes, sees_kinds, OUT),
+    FIELD(nodes, gpus, LINK),
+    FIELD(nodes, gpu_count, OUT),
+    FIELD(nodes, gpu_cap, OUT),
+    END,
 };
 
 static const struct field class_fields[] = {
@@ -206,6 +219,8 @@ static const struct field class_fields[] = {
     FIELD(node_class, links, IN),
     FIELD(node_class, modes, IN),
     FIELD(node_class, context_bytes, IN),
+    FIELD(node_class, compute_factor, IN),
+    FIELD(node_class, mps_clients, IN),
     END,
 };
 
@@ -241,6 +256,7 @@ static const struct field node_fields[] = {
 static const struct field book_fields[] = {
     FIELD(gpu_book, held_mgpu, IN),
     FIELD(gpu_book, held_bytes, IN),
+    FIELD(gpu_book, sharers, OUT),
     FIELD(gpu_book, failures_until_us, IN),
     END,
 };
@@ -285,6 +301,7 @@ static const struct field job_fields[] = {
     FIELD(job, let_in, IN),
     FIELD(job, lined_up, IN),
     FIELD(job, fixed, IN),
+    FIELD(job, qos, IN),
     FIELD(job, attended, IN),
     FIELD(job, overran, IN),
     FIELD(job, elsewhere, IN),
@@ -313,6 +330,8 @@ static const struct field job_fields[] = {
     FIELD(job, remaining_us, IN),
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
+    FIELD(job, yields, IN),
+    FIELD(job, takes_after_us, IN),
     FIELD(job, run, IN),
     FIELD(job, failed_us, IN),
     FIELD(job, reason, IN),
@@ -322,14 +341,23 @@ static const struct field job_fields[] = {
 };
 
 static const struct field task_fields[] = {
-    FIELD(task, job, OUT),       FIELD(task, node, IN),
-    FIELD(task, shape, IN),      FIELD(task, run, IN),
-    FIELD(task, gpu_mask, IN),   FIELD(task, started, IN),
-    FIELD(task, left, IN),       FIELD(task, absent, IN),
-    FIELD(task, shrinking, IN),  FIELD(task, claimed, IN),
-    FIELD(task, leaving, IN),    FIELD(task, missed, IN),
-    FIELD(task, missed_us, IN),  FIELD(task, node_prev, OUT),
-    FIELD(task, node_next, OUT), END,
+    FIELD(task, job, OUT),
+    FIELD(task, node, IN),
+    FIELD(task, shape, IN),
+    FIELD(task, run, IN),
+    FIELD(task, gpu_mask, IN),
+    FIELD(task, started, IN),
+    FIELD(task, left, IN),
+    FIELD(task, absent, IN),
+    FIELD(task, shrinking, IN),
+    FIELD(task, claimed, IN),
+    FIELD(task, leaving, IN),
+    FIELD(task, service_start_us, IN),
+    FIELD(task, missed, IN),
+    FIELD(task, missed_us, IN),
+    FIELD(task, node_prev, OUT),
+    FIELD(task, node_next, OUT),
+    END,
 };
 
 static const struct field gate_fields[] = {

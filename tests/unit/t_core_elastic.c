@@ -676,6 +676,9 @@ static void a_service_that_fails_too_often_in_a_short_time_has_failed(void **sta
         bed_step(&bed);
         STARTED(&bed, 1, (int)i % 3);
     }
+    bed_run(&bed, 1);
+    apply(&bed, (struct event){.type = EVENT_TIME_PASSED,
+                               .at_us = core_now_us(bed.core) + SERVICE_LEAST_RUN_US});
     apply(&bed, exited(1, 1, 0)); /* well */
     bed_step(&bed);
     apply(&bed, exited(1, 1, 1));
@@ -684,6 +687,34 @@ static void a_service_that_fails_too_often_in_a_short_time_has_failed(void **sta
     assert_null(bed_find(&bed, DECISION_START, 1));
     bed_end(&bed, 1, 143);
     assert_int_equal(bed_state(&bed, 1), JOB_FREE);
+    bed_close(&bed);
+}
+
+static void a_task_of_a_service_that_ends_well_at_once_has_failed(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_with(&bed, 1);
+    SUBMIT(&bed, .id = 1, .gpus = 1, .service = true);
+    for (uint32_t i = 0; i < SERVICE_FAILURES_MAX; i++) {
+        bed_step(&bed);
+        bed_run(&bed, 1);
+        apply(&bed, (struct event){.type = EVENT_TIME_PASSED,
+                                   .at_us = core_now_us(bed.core) + SERVICE_LEAST_RUN_US - 1});
+        assert_int_equal(bed_state(&bed, 1), JOB_RUNNING);
+        apply(&bed, exited(1, 0, 0));
+    }
+    assert_int_equal(bed_state(&bed, 1), JOB_FREE);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .service = true);
+    for (uint32_t i = 0; i < 2 * SERVICE_FAILURES_MAX; i++) {
+        bed_step(&bed);
+        bed_run(&bed, 2);
+        apply(&bed, (struct event){.type = EVENT_TIME_PASSED,
+                                   .at_us = core_now_us(bed.core) + SERVICE_LEAST_RUN_US});
+        apply(&bed, exited(2, 0, 0));
+        assert_int_equal(bed_state(&bed, 2), JOB_PENDING);
+    }
     bed_close(&bed);
 }
 
@@ -754,6 +785,7 @@ int main(void)
         TEST(a_service_without_any_task_waits_again_in_its_old_place),
         TEST(a_service_below_its_minimum_goes_on_and_is_mended_before_all_others),
         TEST(a_service_that_fails_too_often_in_a_short_time_has_failed),
+        TEST(a_task_of_a_service_that_ends_well_at_once_has_failed),
         TEST(only_tasks_that_are_alike_may_be_fewer),
     };
 

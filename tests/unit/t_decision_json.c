@@ -33,8 +33,16 @@ static void each_decision_is_one_line(void **state)
     };
     struct task_place places[] = {
         {.task = 5, .node_name = "other"},
-        {.task = 0, .node_name = "a", .gpu_mask = 5},
-        {.task = 1, .node_name = "b", .gpu_mask = 0},
+        {.task = 0,
+         .node_name = "a",
+         .gpu_mask = 5,
+         .mode = GPU_MPS,
+         .gpu_memory_bytes = 7,
+         .qos = {QOS_UNSET, 25, QOS_UNSET, -5, 1}},
+        {.task = 1,
+         .node_name = "b",
+         .gpu_mask = 0,
+         .qos = {QOS_UNSET, QOS_UNSET, QOS_UNSET, QOS_UNSET, QOS_UNSET}},
     };
     const struct decisions decisions = {
         .items = items, .count = 7, .places = places, .place_count = 3};
@@ -47,7 +55,9 @@ static void each_decision_is_one_line(void **state)
     text_addf(
         &wanted,
         "{\"decision\":\"start\",\"at_us\":-3,\"job_id\":7,\"run\":3,\"layout\":1,\"places\":["
-        "{\"task\":0,\"node\":\"a\",\"gpus\":[0,2]},{\"task\":1,\"node\":\"b\",\"gpus\":[]}]}"
+        "{\"task\":0,\"node\":\"a\",\"gpus\":[0,2],\"mode\":\"mps\","
+        "\"gpu_memory_bytes\":7,\"mps-percent\":25,\"stream-priority\":-5,"
+        "\"preemption\":\"mid-kernel\"},{\"task\":1,\"node\":\"b\",\"gpus\":[]}]}"
         "\n{\"decision\":\"stop\",\"at_us\":-3,\"job_id\":8,\"run\":1,\"mode\":\"preempt\","
         "\"reason\":\"%s\",\"for_job\":7,\"grace_us\":30,\"places\":[]}\n"
         "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":18446744073709551615,"

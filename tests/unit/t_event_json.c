@@ -175,8 +175,8 @@ static void wrong_lines_are_named(void **state)
           "e.jsonl:12: links_mbps: 2 numbers are not one for each pair of 3 GPUs");
     fails("{\"type\":\"node_upserted\",\"at_us\":0,\"name\":\"n\",\"model\":\"A\",\"gpus\":3,"
           "\"gpu_memory_bytes\":1,\"cpu_mcpu\":2,\"memory_bytes\":3,\"labels\":[],"
-          "\"modes\":[\"mps\"]}",
-          "e.jsonl:12: modes[0]: must be exclusive or timeslice, is 'mps'");
+          "\"modes\":[\"mig\"]}",
+          "e.jsonl:12: modes[0]: must be exclusive, timeslice or mps, is 'mig'");
     fails("{\"type\":\"stepped\",\"at_us\":3,\"x\":1}",
           "e.jsonl:12: x: unknown field, known are type, at_us");
     fails("{\"type\":\"stepped\"}", "e.jsonl:12: field 'at_us' is missing");

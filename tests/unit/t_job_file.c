@@ -107,8 +107,9 @@ static void wrong_fields_are_named(void **state)
     fails("gpu: 1\n",
           "jobs.yaml:1: gpu: unknown field, known are name, queue, user, class, "
           "min-tasks, service, hold, exclusive, preemptible, retries, time-limit, "
-          "deadline, grace, min-run, array, array-limit, after, groups, tasks, gpus, gpu-share, "
-          "gpu-memory, cpus, memory, models, labels");
+          "deadline, grace, min-run, array, array-limit, after, groups, modes, isolation, "
+          "qos, slice, mps-percent, client-priority, stream-priority, preemption, tasks, gpus, "
+          "gpu-share, gpu-memory, cpus, memory, models, labels");
     fails("gpus: 1\ngroups: [{gpus: 1}]\n",
           "jobs.yaml:1: gpus: must stand inside the groups when there are groups");
     fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");
