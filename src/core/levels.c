@@ -23,12 +23,17 @@ static void tree_done(struct levels *l)
     mem_free(l->paths);
     mem_free(l->slots);
     mem_free(l->best);
+    mem_free(l->counted);
+    mem_free(l->moved);
     map_done(&l->best_rows);
     map_init(&l->best_rows);
     l->best = NULL;
     l->best_count = l->best_cap = 0;
     l->nodes = l->at = l->paths = NULL;
     l->slots = NULL;
+    l->counted = NULL;
+    l->moved = NULL;
+    l->counted_count = l->moved_count = l->moved_cap = 0;
     l->node_count = l->at_count = l->slot_count = l->slot_cap = l->built_at = 0;
 }
 
@@ -223,25 +228,38 @@ void levels_sync(struct core *core)
         take_leaf(l, &leaves[i], i);
     mem_free(leaves);
     l->built_at = core->nodes.changes;
-    l->moved++; /* what crosses uplinks is to be counted anew */
 }
 
 /* ---- who crosses uplinks ---- */
 
-static uint32_t tasks_there(const struct job *row)
+enum counted {
+    COUNTED_NOT,
+    COUNTED_YES,  /* in slots[].crossing, as its tasks are now */
+    COUNTED_ANEW, /* it is to be: in the list `moved` */
+};
+
+static bool is_running(const struct job *row)
 {
-    return row->task_count - row->tasks_left;
+    return row->state != JOB_FREE && row->state != JOB_PENDING && row->task_first != ROW_NONE;
 }
 
-/* The slots of a gang are met again and again: its tasks follow the tree for the most part. */
-static void count_crossing(struct core *core, const struct job *row)
+static uint32_t tasks_there(const struct core *core, const struct job *row)
+{
+    uint32_t tasks = 0;
+
+    for (uint32_t i = 0; i < row->task_count; i++)
+        tasks += !job_task(core, row, i)->left;
+    return tasks;
+}
+
+/* It crosses the uplinks of each slot that has some of its tasks, and not all. */
+static void count_crossing(struct core *core, const struct job *row, int sign)
 {
     struct levels *l = &core->levels;
-    const uint32_t all = tasks_there(row);
+    const uint32_t all = tasks_there(core, row);
     struct map tasks; /* slot -> how many */
-    uint32_t inside;
 
-    if (all < 2 || l->count == 0)
+    if (all < 2)
         return;
     map_init(&tasks);
     for (uint32_t i = 0; i < row->task_count; i++) {
@@ -249,35 +267,68 @@ static void count_crossing(struct core *core, const struct job *row)
 
         for (uint32_t d = 1; !task->left && d <= l->count; d++) {
             const uint32_t slot = levels_slot(l, l->at[task->node], d);
+            uint32_t inside = 0;
 
-            inside = 0;
             (void)map_find(&tasks, slot, &inside);
             map_put(&tasks, slot, inside + 1);
-            l->slots[slot].crossing += inside == 0;
-            l->slots[slot].crossing -= inside + 1 == all;
+            if (inside == 0)
+                l->slots[slot].crossing += (uint32_t)sign;
+            if (inside + 1 == all)
+                l->slots[slot].crossing -= (uint32_t)sign;
         }
     }
     map_done(&tasks);
 }
 
+static uint8_t *counted_of(struct levels *l, uint32_t job)
+{
+    if (job >= l->counted_count) {
+        uint32_t count = l->counted_count;
+
+        vec_reserve(l->counted, count, job + 1);
+        memset(l->counted + l->counted_count, COUNTED_NOT, count - l->counted_count);
+        l->counted_count = count;
+    }
+    return &l->counted[job];
+}
+
+void levels_task_moves(struct core *core, uint32_t job)
+{
+    struct levels *l = &core->levels;
+    uint8_t *counted;
+
+    if (l->count == 0 || l->built_at != core->nodes.changes)
+        return; /* all is counted with the new tree */
+    counted = counted_of(l, job);
+    if (*counted == COUNTED_ANEW)
+        return;
+    if (*counted == COUNTED_YES)
+        count_crossing(core, &core->jobs.rows[job], -1);
+    *counted = COUNTED_ANEW;
+    vec_push(l->moved, l->moved_count, l->moved_cap, job);
+}
+
+static void count_job(struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+    uint8_t *counted = counted_of(&core->levels, job);
+
+    *counted = is_running(row) ? COUNTED_YES : COUNTED_NOT;
+    if (is_running(row))
+        count_crossing(core, row, 1);
+}
+
 void levels_load_sync(struct core *core)
 {
     struct levels *l = &core->levels;
+    const bool all = l->built_at != core->nodes.changes;
 
     levels_sync(core);
-    if (l->loaded_at == l->moved)
+    if (l->count == 0)
         return;
-    for (uint32_t i = 0; i < l->slot_count; i++)
-        l->slots[i].crossing = 0;
-    for (uint32_t i = 0; i < core->jobs.active_count; i++)
-        count_crossing(core, &core->jobs.rows[core->jobs.active[i]]);
-    l->loaded_at = l->moved;
-}
-
-void levels_load_started(struct core *core, uint32_t job)
-{
-    struct levels *l = &core->levels;
-
-    if (l->built_at == core->nodes.changes && l->loaded_at == l->moved)
-        count_crossing(core, &core->jobs.rows[job]);
+    for (uint32_t i = 0; all && i < core->jobs.active_count; i++)
+        count_job(core, core->jobs.active[i]);
+    for (uint32_t i = 0; i < l->moved_count; i++)
+        count_job(core, l->moved[i]);
+    l->moved_count = 0;
 }

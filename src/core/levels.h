@@ -55,8 +55,9 @@ struct levels {
     struct map best_rows; /* layout and tasks -> row of `best` */
     struct level_best *best;
     uint32_t best_count, best_cap;
-    uint64_t moved;     /* how often tasks came to nodes or left them, while there are levels */
-    uint64_t loaded_at; /* `moved` when slots[].crossing was counted */
+    uint8_t *counted; /* [counted_count] by row of a job, enum counted */
+    uint32_t *moved;  /* [moved_count] rows of the jobs to be counted anew */
+    uint32_t counted_count, moved_count, moved_cap;
 };
 
 void levels_init(struct levels *l);
@@ -73,10 +74,12 @@ void levels_sync(struct core *core);
 /* The levels are others: the tree is made anew when it is asked for. */
 void levels_changed(struct levels *l);
 
-/* Gangs that cross uplinks are counted. O(1), or O(tasks of running jobs) when tasks moved. */
+/* Gangs that cross uplinks are counted. O(tasks * levels) of the jobs whose tasks came or left
+ * since, or of all that run when the tree was made anew. */
 void levels_load_sync(struct core *core);
-/* The same for a gang that starts now, without counting all. */
-void levels_load_started(struct core *core, uint32_t job);
+/* A task of the job comes to its node, or is about to leave it. O(1), or O(its tasks * levels) for
+ * the first since it was counted. */
+void levels_task_moves(struct core *core, uint32_t job);
 
 /* The slot of the i-th node of the tree at this depth, 1..count. */
 static inline uint32_t levels_slot(const struct levels *l, uint32_t i, uint32_t depth)

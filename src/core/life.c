@@ -163,6 +163,7 @@ void job_link_task(struct core *core, uint32_t task)
     struct task *t = &core->jobs.tasks[task];
     struct node *node = &core->nodes.rows[t->node];
 
+    levels_task_moves(core, t->job);
     t->node_prev = ROW_NONE;
     t->node_next = node->first_task;
     if (t->node_next != ROW_NONE)
@@ -176,6 +177,7 @@ void job_unlink_task(struct core *core, uint32_t task)
 {
     const struct task *t = &core->jobs.tasks[task];
 
+    levels_task_moves(core, t->job);
     if (t->node_prev != ROW_NONE)
         core->jobs.tasks[t->node_prev].node_next = t->node_next;
     else
@@ -184,7 +186,6 @@ void job_unlink_task(struct core *core, uint32_t task)
         core->jobs.tasks[t->node_next].node_prev = t->node_prev;
     job_book_task(core, task, -1);
     count_stuck(core, task, -1);
-    core->levels.moved++;
 }
 
 /* Rows for all tasks of its layout, each of them absent. */
@@ -217,6 +218,7 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
+    levels_task_moves(core, job);
     row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
@@ -312,7 +314,6 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     ends_decided(core, job);
     reserve_forget(core, job);
     due_job(core, job);
-    levels_load_started(core, job);
     decide_start(core, job, core->trial.count - mark, out);
 }
 
@@ -320,7 +321,6 @@ void job_grow(struct core *core, uint32_t job, uint32_t mark, struct decisions *
 {
     check(core->jobs.rows[job].state == JOB_RUNNING && core->trial.count > mark);
     start_tasks(core, job, mark);
-    core->levels.moved++;
     elastic_update(core, job);
     decide_start(core, job, core->trial.count - mark, out);
 }

@@ -677,7 +677,8 @@ bool plan_near(struct plan *p)
 
     near_open(&near, p);
     for (uint32_t i = 0; i < gang->layout_count && !done; i++)
-        done = try_layout(&near, i);
+        done = !together_matters(&p->core->shapes.layouts[gang->first_layout + i].together) &&
+               try_layout(&near, i);
     near_close(&near);
     return done;
 }

@@ -96,6 +96,23 @@ static uint32_t modes_of(const struct core *core, const struct gang *gang)
     return 0;
 }
 
+static const char *level_text(const struct core *core, uint32_t level)
+{
+    return level != LEVEL_NONE ? names_text(&core->names, level) : "";
+}
+
+/* What is of the job is of all its layouts. */
+static void together_of(const struct core *core, const struct gang *gang, struct job_spec *out)
+{
+    const struct together *t = &core->shapes.layouts[gang->first_layout].together;
+
+    out->within = level_text(core, t->within);
+    out->near = level_text(core, t->near);
+    out->group_within = level_text(core, t->group_within);
+    out->group_size = t->group_size;
+    out->slowdown_max_ppm = t->slowdown_max_ppm;
+}
+
 static void resubmission_make(const struct core *core, const struct job *job,
                               struct resubmission *out)
 {
@@ -125,6 +142,7 @@ static void resubmission_make(const struct core *core, const struct job *job,
         .array = "",
         .remaining_us = job->remaining_us,
     };
+    together_of(core, gang, &out->spec);
     if (job->array != ROW_NONE) {
         const struct array *array = &core->gate.arrays[job->array];
 

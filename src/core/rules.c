@@ -15,7 +15,9 @@
  *  8. What is due at a time is known at that time.
  *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c.
  * 10. A reservation is of a job that waits, on nodes that are there.
- * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has. */
+ * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has.
+ * 12. A gang is inside the level that its tasks must share, and so are its groups, unless a report
+ *     says that a task is elsewhere; and an unfinished job names levels that are configured. */
 #include <errno.h>
 #include <string.h>
 
@@ -281,6 +283,23 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     return 0;
 }
 
+/* The levels that an unfinished job names stay configured. */
+static int check_levels(const struct core *core, const struct job *job, struct err *err)
+{
+    const struct gang *gang = &core->shapes.gangs[job->gang];
+
+    for (uint32_t i = 0; i < gang->layout_count; i++) {
+        const struct together *t = &core->shapes.layouts[gang->first_layout + i].together;
+        const uint32_t names[] = {t->within, t->near, t->group_within};
+
+        for (uint32_t n = 0; n < 3; n++)
+            if (names[n] != LEVEL_NONE && levels_find(&core->levels, names[n]) == LEVEL_NONE)
+                return err_set(err, -EINVAL, "rule 12: job %llu: asks for an unknown level",
+                               (unsigned long long)job->id);
+    }
+    return 0;
+}
+
 static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims, struct err *err)
 {
     uint32_t pending = 0, in_line = 0, queued = 0;
@@ -295,6 +314,8 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
         }
         if (row->state != JOB_PENDING && row->state != JOB_FREE)
             rc = check_tasks(core, row, tasks, err);
+        if (row->state != JOB_FREE && rc == 0)
+            rc = check_levels(core, row, err);
         if (rc < 0)
             return rc;
         pending += row->state == JOB_PENDING;

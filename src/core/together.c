@@ -22,50 +22,49 @@ static uint64_t at_most(uint64_t most, int64_t free, int64_t each)
     return each > 0 && (uint64_t)(free / each) < most ? (uint64_t)(free / each) : most;
 }
 
-/* Tasks that take parts of GPUs: t of them fit if the GPUs, each counted for t at most, have room
- * for t times what one takes. */
-static uint64_t shares_that_fit(const struct core *core, uint32_t state, const struct shape *shape,
-                                const struct need *need)
+static bool take_one(struct core *core, uint32_t shape_id, uint32_t node, uint32_t slot)
 {
-    const size_t at = (size_t)state * core->index.stride;
-    const uint32_t gpus = core->nodes.classes[core->index.rows[state].class_id].gpu_count;
-    uint64_t tasks = 0;
+    const struct shape *shape = &core->shapes.shapes[shape_id];
+    const uint32_t state = core->nodes.rows[node].state;
+    struct need need;
 
-    for (bool more = true; more;) {
-        uint64_t there = 0;
+    if (state == ROW_NONE || !fit_now(core, shape_id, state, &need))
+        return false;
+    trial_take(core, node, shape_id,
+               fit_gpus(core, node, shape, &need, shape->gpus > 1 ? FIT_MOST_LEFT : SLOT_FULLEST),
+               slot);
+    return true;
+}
 
-        for (uint32_t i = 0; i < gpus; i++) {
-            const uint64_t on = at_most(core->index.gpu_mgpu[at + i] / need->mgpu,
-                                        core->index.gpu_bytes[at + i], need->memory_bytes);
+/* Tasks that take parts of GPUs: one after the other, as they will be taken. */
+static uint32_t shares_that_fit(struct core *core, uint32_t shape_id, uint32_t node, uint32_t most)
+{
+    const uint32_t mark = trial_mark(&core->trial);
+    uint32_t tasks = 0;
 
-            there += on < tasks + 1 ? on : tasks + 1;
-        }
-        more = there >= (tasks + 1) * shape->gpus;
-        tasks += more;
-    }
+    while (tasks < most && take_one(core, shape_id, node, tasks))
+        tasks++;
+    trial_undo(core, mark);
     return tasks;
 }
 
-/* How many tasks of the shape a node in this state has room for now. */
-static uint32_t tasks_now(struct core *core, uint32_t shape_id, uint32_t state, bool apart)
+/* How many tasks of the shape the node has room for now. */
+static uint32_t tasks_now(struct core *core, uint32_t shape_id, uint32_t node, bool apart)
 {
     const struct shape *shape = &core->shapes.shapes[shape_id];
-    const struct state *s = &core->index.rows[state];
+    const struct state *s = &core->index.rows[core->nodes.rows[node].state];
     uint64_t tasks = apart || shape->exclusive ? 1 : JOB_TASKS_MAX;
     struct need need;
 
-    if (!fit_now(core, shape_id, state, &need))
+    if (!fit_now(core, shape_id, core->nodes.rows[node].state, &need))
         return 0;
     tasks = at_most(tasks, s->cpu_free_mcpu, shape->cpu_mcpu);
     tasks = at_most(tasks, s->memory_free_bytes, shape->memory_bytes);
-    if (shape->gpus > 0 && need.mgpu == GPU_MGPU)
-        tasks = at_most(tasks, s->whole_free, shape->gpus);
-    else if (shape->gpus > 0 && tasks > 1) {
-        const uint64_t shares = shares_that_fit(core, state, shape, &need);
-
-        tasks = shares < tasks ? shares : tasks;
-    }
-    return (uint32_t)tasks;
+    if (shape->gpus == 0 || tasks <= 1)
+        return (uint32_t)tasks;
+    if (need.mgpu == GPU_MGPU)
+        return (uint32_t)at_most(tasks, s->whole_free, shape->gpus);
+    return shares_that_fit(core, shape_id, node, (uint32_t)tasks);
 }
 
 /* A node outside a level that must be shared is of no use. */
@@ -92,8 +91,7 @@ static void gathering_open(struct gathering *g, struct core *core, const struct 
 {
     const struct levels *l = &core->levels;
 
-    if (l->loaded_at != l->moved || l->built_at != core->nodes.changes)
-        levels_load_sync(core);
+    levels_load_sync(core);
     g->room = mem_alloc(l->node_count, sizeof *g->room);
     g->takes = mem_alloc(l->node_count, sizeof *g->takes);
     g->apart = layout->apart;
@@ -123,7 +121,7 @@ static void room_now(struct gathering *g, struct core *core, uint32_t shape,
 
         g->room[i] = state != ROW_NONE && is_inside(l, i, g->spread.within) &&
                              is_inside(l, i, g->spread.group)
-                         ? tasks_now(core, shape, state, g->apart)
+                         ? tasks_now(core, shape, l->nodes[i], g->apart)
                          : 0;
     }
 }
@@ -145,20 +143,6 @@ static struct together_part all_nodes(const struct core *core)
 }
 
 /* ---- taking places ---- */
-
-static bool take_one(struct core *core, uint32_t shape_id, uint32_t node, uint32_t slot)
-{
-    const struct shape *shape = &core->shapes.shapes[shape_id];
-    const uint32_t state = core->nodes.rows[node].state;
-    struct need need;
-
-    if (state == ROW_NONE || !fit_now(core, shape_id, state, &need))
-        return false;
-    trial_take(core, node, shape_id,
-               fit_gpus(core, node, shape, &need, shape->gpus > 1 ? FIT_MOST_LEFT : SLOT_FULLEST),
-               slot);
-    return true;
-}
 
 /* Slots: of the tasks to come, in order; or NULL, and they go on from `first_task`. */
 static bool take_all(const struct gathering *g, struct core *core, uint32_t shape,
