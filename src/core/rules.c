@@ -292,6 +292,9 @@ static int check_levels(const struct core *core, const struct job *job, struct e
         const struct together *t = &core->shapes.layouts[gang->first_layout + i].together;
         const uint32_t names[] = {t->within, t->near, t->group_within};
 
+        if (t->slowdown_max_ppm > 0 && core->levels.count == 0)
+            return err_set(err, -EINVAL, "rule 12: job %llu: there are no levels to be fast on",
+                           (unsigned long long)job->id);
         for (uint32_t n = 0; n < 3; n++)
             if (names[n] != LEVEL_NONE && levels_find(&core->levels, names[n]) == LEVEL_NONE)
                 return err_set(err, -EINVAL, "rule 12: job %llu: asks for an unknown level",

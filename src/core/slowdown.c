@@ -210,18 +210,52 @@ void slowdown_of_trial(struct core *core, const struct layout *layout, uint32_t 
     compare(core, layout, &p, out);
 }
 
-void slowdown_of_job(struct core *core, uint32_t job, struct slowdown *out)
+bool slowdown_within(struct core *core, const struct layout *layout, uint32_t mark)
+{
+    const uint32_t max_ppm = layout->together.slowdown_max_ppm;
+    struct slowdown slowdown = {0, 0};
+
+    if (max_ppm > 0)
+        slowdown_of_trial(core, layout, mark, &slowdown);
+    return slowdown.all_reduce_ppm <= max_ppm;
+}
+
+static const struct layout *layout_of(const struct core *core, const struct job *row)
+{
+    return &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
+}
+
+static void of_tasks(struct core *core, uint32_t job, uint32_t itself, struct slowdown *out)
 {
     const struct job *row = &core->jobs.rows[job];
-    struct gang_places p = {.levels = &core->levels, .itself = 1};
+    struct gang_places p = {.levels = &core->levels, .itself = itself};
 
     *out = (struct slowdown){0, 0};
-    if (core->levels.count == 0 || row->task_count - row->tasks_left < 2)
+    if (core->levels.count == 0 || row->task_count < 2)
         return;
     levels_load_sync(core);
     for (uint32_t i = 0; i < row->task_count; i++)
         if (!job_task(core, row, i)->left)
             add_task(&p, job_task(core, row, i)->node);
-    compare(core, &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout],
-            &p, out);
+    compare(core, layout_of(core, row), &p, out);
+}
+
+void slowdown_of_job(struct core *core, uint32_t job, struct slowdown *out)
+{
+    of_tasks(core, job, 1, out);
+}
+
+bool slowdown_accepted(struct core *core, uint32_t job)
+{
+    const struct job *row = &core->jobs.rows[job];
+    struct slowdown slowdown;
+    uint32_t max_ppm;
+
+    if (row->task_first == ROW_NONE)
+        return true;
+    max_ppm = layout_of(core, row)->together.slowdown_max_ppm;
+    if (max_ppm == 0)
+        return true;
+    of_tasks(core, job, 0, &slowdown);
+    return slowdown.all_reduce_ppm <= max_ppm;
 }

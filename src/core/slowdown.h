@@ -25,6 +25,7 @@
  * The best is the placement that spread.h finds for the same gang if all nodes are empty and nobody
  * else runs, with tasks that are all like those of the first group that is placed. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 struct core;
@@ -40,5 +41,11 @@ struct slowdown {
 void slowdown_of_trial(struct core *core, const struct layout *layout, uint32_t mark,
                        struct slowdown *out);
 
+/* Is that of all-reduce no worse than the layout accepts? */
+bool slowdown_within(struct core *core, const struct layout *layout, uint32_t mark);
+
 /* Of the tasks that the job has now. It is STARTING or RUNNING. */
 void slowdown_of_job(struct core *core, uint32_t job, struct slowdown *out);
+
+/* Does the job, which has a claim, accept how slow it would be there now? */
+bool slowdown_accepted(struct core *core, uint32_t job);

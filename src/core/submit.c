@@ -273,6 +273,10 @@ static int levels_check(const struct core *core, const struct job_spec *spec, st
         (spec->slowdown_max_ppm < 1000000 || spec->slowdown_max_ppm > SLOWDOWN_PPM_MAX))
         rc = err_set(err, -EINVAL, "slowdown_max_ppm: must be 0 or 1000000 to %d, is %u",
                      SLOWDOWN_PPM_MAX, spec->slowdown_max_ppm);
+    if (rc == 0 && spec->slowdown_max_ppm > 0 && (spec->tasks_min > 0 || spec->service))
+        rc = err_set(err, -EINVAL,
+                     "slowdown_max_ppm: goes with jobs that need all of their tasks, not with "
+                     "tasks_min or service");
     if (rc == 0 && spec->slowdown_max_ppm > 0 && core->levels.count == 0)
         rc = err_set(err, -EINVAL, "slowdown_max_ppm: no levels are configured");
     return rc < 0 ? err_prefix(err, rc, "job %llu: ", (unsigned long long)spec->id) : 0;

@@ -240,13 +240,7 @@ struct attempt {
 
 static bool is_fast_enough(struct attempt *a, uint32_t mark)
 {
-    const uint32_t max_ppm = a->layout->together.slowdown_max_ppm;
-    struct slowdown slowdown;
-
-    if (max_ppm == 0)
-        return true;
-    slowdown_of_trial(a->core, a->layout, mark, &slowdown);
-    if (slowdown.all_reduce_ppm <= max_ppm)
+    if (slowdown_within(a->core, a->layout, mark))
         return true;
     a->too_slow = true;
     trial_undo(a->core, mark);
