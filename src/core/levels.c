@@ -81,19 +81,29 @@ uint32_t levels_find(const struct levels *l, uint32_t name)
 
 /* ---- labels ---- */
 
+/* Is it a label of this key? */
+static bool has_key(const char *label, const char *key)
+{
+    const size_t len = strlen(key);
+
+    return strncmp(label, key, len) == 0 && label[len] == '=';
+}
+
+/* Of several with one key, the first in order of text. */
 uint32_t levels_label(const struct core *core, uint32_t class_id, uint32_t level)
 {
     const struct node_class *class = &core->nodes.classes[class_id];
     const char *key = names_text(&core->names, core->levels.rows[level].name);
-    const size_t len = strlen(key);
+    uint32_t best = LEVEL_NONE;
 
     for (uint32_t i = 0; i < class->label_count; i++) {
         const char *label = names_text(&core->names, class->labels[i]);
 
-        if (strncmp(label, key, len) == 0 && label[len] == '=')
-            return class->labels[i];
+        if (has_key(label, key) &&
+            (best == LEVEL_NONE || strcmp(label, names_text(&core->names, best)) < 0))
+            best = class->labels[i];
     }
-    return LEVEL_NONE;
+    return best;
 }
 
 bool levels_share_domain(const struct core *core, uint32_t node, uint32_t other, uint32_t level)
@@ -108,12 +118,27 @@ bool levels_share_domain(const struct core *core, uint32_t node, uint32_t other,
     return true;
 }
 
-bool levels_moves(const struct core *core, uint32_t node, uint32_t class_id)
+static const char *label_among(const char *const *labels, uint32_t count, const char *key)
 {
-    for (uint32_t i = 0; i < core->levels.count; i++)
-        if (levels_label(core, core->nodes.rows[node].class_id, i) !=
-            levels_label(core, class_id, i))
+    const char *best = NULL;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (has_key(labels[i], key) && (best == NULL || strcmp(labels[i], best) < 0))
+            best = labels[i];
+    return best;
+}
+
+bool levels_moves(const struct core *core, uint32_t node, const char *const *labels, uint32_t count)
+{
+    for (uint32_t i = 0; i < core->levels.count; i++) {
+        const uint32_t is = levels_label(core, core->nodes.rows[node].class_id, i);
+        const char *text =
+            label_among(labels, count, names_text(&core->names, core->levels.rows[i].name));
+
+        if ((is == LEVEL_NONE) != (text == NULL) ||
+            (text != NULL && strcmp(names_text(&core->names, is), text) != 0))
             return true;
+    }
     return false;
 }
 
@@ -253,9 +278,10 @@ static uint32_t tasks_there(const struct core *core, const struct job *row)
 }
 
 /* It crosses the uplinks of each slot that has some of its tasks, and not all. */
-static void count_crossing(struct core *core, const struct job *row, int sign)
+static void count_crossing(const struct core *core, const struct job *row, int sign,
+                           struct slot *slots)
 {
-    struct levels *l = &core->levels;
+    const struct levels *l = &core->levels;
     const uint32_t all = tasks_there(core, row);
     struct map tasks; /* slot -> how many */
 
@@ -272,9 +298,9 @@ static void count_crossing(struct core *core, const struct job *row, int sign)
             (void)map_find(&tasks, slot, &inside);
             map_put(&tasks, slot, inside + 1);
             if (inside == 0)
-                l->slots[slot].crossing += (uint32_t)sign;
+                slots[slot].crossing += (uint32_t)sign;
             if (inside + 1 == all)
-                l->slots[slot].crossing -= (uint32_t)sign;
+                slots[slot].crossing -= (uint32_t)sign;
         }
     }
     map_done(&tasks);
@@ -303,7 +329,7 @@ void levels_task_moves(struct core *core, uint32_t job)
     if (*counted == COUNTED_ANEW)
         return;
     if (*counted == COUNTED_YES)
-        count_crossing(core, &core->jobs.rows[job], -1);
+        count_crossing(core, &core->jobs.rows[job], -1, l->slots);
     *counted = COUNTED_ANEW;
     vec_push(l->moved, l->moved_count, l->moved_cap, job);
 }
@@ -315,7 +341,7 @@ static void count_job(struct core *core, uint32_t job)
 
     *counted = is_running(row) ? COUNTED_YES : COUNTED_NOT;
     if (is_running(row))
-        count_crossing(core, row, 1);
+        count_crossing(core, row, 1, core->levels.slots);
 }
 
 void levels_load_sync(struct core *core)
@@ -331,4 +357,27 @@ void levels_load_sync(struct core *core)
     for (uint32_t i = 0; i < l->moved_count; i++)
         count_job(core, l->moved[i]);
     l->moved_count = 0;
+}
+
+bool levels_counted_right(const struct core *core)
+{
+    const struct levels *l = &core->levels;
+    struct slot *slots;
+    bool right = true;
+
+    if (l->count == 0 || l->built_at != core->nodes.changes)
+        return true;
+    slots = mem_copy(l->slots, l->slot_count, sizeof *slots);
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        slots[i].crossing = 0;
+    for (uint32_t job = 0; job < l->counted_count; job++)
+        if (l->counted[job] == COUNTED_YES)
+            count_crossing(core, &core->jobs.rows[job], 1, slots);
+    for (uint32_t i = 0; i < core->jobs.active_count; i++)
+        right = right && core->jobs.active[i] < l->counted_count &&
+                l->counted[core->jobs.active[i]] != COUNTED_NOT;
+    for (uint32_t i = 0; i < l->slot_count; i++)
+        right = right && slots[i].crossing == l->slots[i].crossing;
+    mem_free(slots);
+    return right;
 }

@@ -81,6 +81,9 @@ void levels_load_sync(struct core *core);
  * the first since it was counted. */
 void levels_task_moves(struct core *core, uint32_t job);
 
+/* For the rules: is what was counted what stands there? O(tasks * levels) */
+bool levels_counted_right(const struct core *core);
+
 /* The slot of the i-th node of the tree at this depth, 1..count. */
 static inline uint32_t levels_slot(const struct levels *l, uint32_t i, uint32_t depth)
 {
@@ -93,5 +96,6 @@ uint32_t levels_label(const struct core *core, uint32_t class_id, uint32_t level
 /* Are these nodes in one domain of this level? Of the labels alone. O(labels * levels) */
 bool levels_share_domain(const struct core *core, uint32_t node, uint32_t other, uint32_t level);
 
-/* Would the node be at another place of the tree, if it was of that class? */
-bool levels_moves(const struct core *core, uint32_t node, uint32_t class_id);
+/* Would the node be at another place of the tree, if it had these labels? */
+bool levels_moves(const struct core *core, uint32_t node, const char *const *labels,
+                  uint32_t count);

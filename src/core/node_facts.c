@@ -138,11 +138,12 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
 
 /* A gang that must share a domain stays in it, though labels change. */
 static int domain_check(const struct core *core, uint32_t node, const struct node_spec *spec,
-                        uint32_t class_id, struct err *err)
+                        struct err *err)
 {
     uint32_t task = core->nodes.rows[node].first_task;
 
-    if (core->levels.count == 0 || task == ROW_NONE || !levels_moves(core, node, class_id))
+    if (core->levels.count == 0 || task == ROW_NONE ||
+        !levels_moves(core, node, spec->labels, spec->label_count))
         return 0;
     for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
         const struct job *job = &core->jobs.rows[core->jobs.tasks[task].job];
@@ -189,14 +190,12 @@ int fact_node_upserted(struct core *core, const struct node_spec *spec, struct e
     name = names_find(&core->names, spec->name);
     if (name != NAMES_NONE && map_find(&core->node_by_name, name, &node)) {
         rc = tasks_check(core, node, spec, err);
+        rc = rc < 0 ? rc : domain_check(core, node, spec, err);
         if (rc < 0)
             return rc;
         class_id = spec_class(core, spec);
         if (class_id == core->nodes.rows[node].class_id)
             return 0;
-        rc = domain_check(core, node, spec, class_id, err);
-        if (rc < 0)
-            return rc;
         change_class(core, node, class_id);
     } else {
         if (core->nodes.in_use >= core->nodes_max)

@@ -479,7 +479,8 @@ bool plan_make_way(struct plan *p)
             const struct standing *at = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job].at;
 
             if (!p->leavers[v].chosen &&
-                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) && plan_take_of_job(p, v))
+                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) &&
+                plan_take_of_job(p, v))
                 break;
         }
         if (v == p->count)
@@ -638,7 +639,8 @@ static bool try_plan(struct near *n, const struct layout *layout)
     p->place_count = 0;
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
-    if (plan_make_way(p) && place_all(n, layout) && plan_places_admitted(p) && plan_is_entitled(p)) {
+    if (plan_make_way(p) && place_all(n, layout) && plan_places_admitted(p) &&
+        plan_is_entitled(p)) {
         plan_put_back_unneeded(p);
         refine(n, layout, mark);
         return true;

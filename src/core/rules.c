@@ -17,7 +17,8 @@
  * 10. A reservation is of a job that waits, on nodes that are there.
  * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has.
  * 12. A gang is inside the level that its tasks must share, and so are its groups, unless a report
- *     says that a task is elsewhere; and an unfinished job names levels that are configured. */
+ *     says that a task is elsewhere; an unfinished job names levels that are configured; and who
+ *     crosses uplinks is counted from what is placed. */
 #include <errno.h>
 #include <string.h>
 
@@ -351,6 +352,8 @@ int core_check_rules(const struct core *core, struct err *err)
                        victims[1]);
     if (!due_is_right(core))
         return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
+    if (!levels_counted_right(core))
+        return err_set(err, -EINVAL, "rule 12: gangs that cross uplinks are counted wrong");
     rc = core_check_books(core, err);
     return rc < 0 ? rc : reserve_check(core, err);
 }

@@ -209,8 +209,8 @@ static void ask(struct bed *bed, const struct tree *t, uint32_t tasks, uint32_t 
     uint32_t layout;
 
     tally->cases++;
-    assert_int_equal(
-        place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason), best.any);
+    assert_int_equal(place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason),
+                     best.any);
     if (!best.any) {
         assert_int_equal(core->trial.count, mark);
         return;

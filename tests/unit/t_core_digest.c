@@ -993,6 +993,7 @@ static void what_only_saves_work_changes_neither_digest_nor_decisions(void **sta
         struct play play;
 
         play_init(&play, seed, 12);
+        play.levels = seed % 2 == 1;
         bed_open(&a, &place_salted, seed % 2 ? &by_queue : &in_turn);
         play_join(&play, a.core);
         decisions_init(&b.out);
