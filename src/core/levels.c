@@ -248,7 +248,8 @@ void levels_sync(struct core *core)
     l->nodes = mem_alloc(l->node_count, sizeof *l->nodes);
     l->at = mem_alloc(l->at_count, sizeof *l->at);
     l->paths = mem_alloc((size_t)l->node_count * l->count, sizeof *l->paths);
-    memset(l->at, 0xff, l->at_count * sizeof *l->at);
+    for (uint32_t node = 0; node < l->at_count; node++)
+        l->at[node] = ROW_NONE;
     for (uint32_t i = 0; i < l->node_count; i++)
         take_leaf(l, &leaves[i], i);
     mem_free(leaves);

@@ -5,8 +5,6 @@
  * asked by itself: of the jobs with tasks there, worst first, the fewest that must leave until the
  * gang fits into it; then who is not needed is put back. The domain where that costs least is
  * chosen, of equal ones the first of the tree. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -42,7 +40,8 @@ static uint32_t *domains_of_nodes(const struct search *s)
     const struct core *core = s->plan->core;
     uint32_t *of = mem_alloc(core->nodes.count, sizeof *of);
 
-    memset(of, 0xff, core->nodes.count * sizeof *of);
+    for (uint32_t node = 0; node < core->nodes.count; node++)
+        of[node] = ROW_NONE;
     for (uint32_t d = 0; d < s->domain_count; d++)
         for (uint32_t i = 0; i < s->domains[d].part.count; i++)
             of[core->levels.nodes[s->domains[d].part.first + i]] = d;
@@ -54,7 +53,8 @@ static void walk_leavers(struct search *s, const uint32_t *of_node, uint32_t *se
 {
     const struct plan *p = s->plan;
 
-    memset(seen, 0xff, s->domain_count * sizeof *seen);
+    for (uint32_t d = 0; d < s->domain_count; d++)
+        seen[d] = ROW_NONE;
     for (uint32_t v = 0; v < p->count; v++) {
         const struct job *row = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job];
 

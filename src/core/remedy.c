@@ -203,6 +203,12 @@ static void drop_label(struct resubmission *request, struct group_spec *group, c
     group->label_count = kept;
 }
 
+static void regroup(struct job_spec *spec, const char *level)
+{
+    spec->group_within = level;
+    spec->group_size = level[0] != '\0' ? spec->group_size : 0;
+}
+
 static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *remedy,
                          struct err *err)
 {
@@ -219,6 +225,12 @@ static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *
         ask_fewer_tasks(&request.spec, group, (uint32_t)remedy->to);
     else if (remedy->type == REMEDY_MODELS)
         group->model_count = 0;
+    else if (remedy->type == REMEDY_WITHIN)
+        request.spec.within = level_text(clone, remedy->name);
+    else if (remedy->type == REMEDY_GROUPS)
+        regroup(&request.spec, level_text(clone, remedy->name));
+    else if (remedy->type == REMEDY_SLOWDOWN)
+        request.spec.slowdown_max_ppm = (uint32_t)remedy->to;
     else if (remedy->type == REMEDY_LABEL)
         drop_label(&request, group, names_text(&clone->names, remedy->name));
     else
@@ -297,6 +309,9 @@ int remedy_make(struct core *clone, uint64_t job_id, const struct remedy *remedy
     case REMEDY_TASKS:
     case REMEDY_MODELS:
     case REMEDY_LABEL:
+    case REMEDY_WITHIN:
+    case REMEDY_GROUPS:
+    case REMEDY_SLOWDOWN:
     case REMEDY_CLASS:
         return ask_otherwise(clone, job, remedy, err);
     case REMEDY_LIMIT:

@@ -407,7 +407,8 @@ bool together_fits_empty(struct core *core, const struct layout *layout)
     bool *fits = mem_alloc(count, sizeof *fits), any = false;
     struct gathering g;
 
-    memset(fits, 1, count * sizeof *fits);
+    for (uint32_t p = 0; p < count; p++)
+        fits[p] = true;
     gathering_open(&g, core, layout);
     for (uint32_t i = 0; i < layout->group_count; i++) {
         const struct group *group = &core->shapes.groups[layout->first_group + i];
@@ -451,17 +452,32 @@ bool together_spread_empty(struct core *core, const struct layout *layout, uint3
     return count > 0;
 }
 
+static uint32_t domains_at(const struct gathering *g, uint32_t depth)
+{
+    const struct levels *l = g->spread.levels;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < l->node_count; i++) {
+        const struct slot *slot = &l->slots[levels_slot(l, i, depth)];
+
+        count += slot->first == i && slot->is_domain;
+    }
+    return count;
+}
+
 void together_look(struct core *core, const struct layout *layout, struct together_lack *out)
 {
     const struct together *t = &layout->together;
+    const bool groups = t->within == LEVEL_NONE;
     struct together_part *parts, all;
     const uint32_t count = together_parts(core, layout, &parts);
     struct gathering g;
 
     gathering_open(&g, core, layout);
     all = all_nodes(core);
-    *out = (struct together_lack){.level = t->within != LEVEL_NONE ? t->within : t->group_within,
-                                  .domains = count};
+    *out = (struct together_lack){.level = groups ? t->group_within : t->within,
+                                  .groups = groups,
+                                  .domains = groups ? domains_at(&g, g.spread.group) : count};
     room_now(&g, core, core->shapes.groups[layout->first_group].shape, &all);
     for (uint32_t p = 0; p < count; p++) {
         const uint64_t room =

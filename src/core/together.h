@@ -42,9 +42,10 @@ bool together_spread_empty(struct core *core, const struct layout *layout, uint3
 uint32_t together_parts(struct core *core, const struct layout *layout, struct together_part **out);
 
 /* Why no domain does: the most tasks of the layout's first group that one of them has room for now,
- * whole groups only. */
+ * whole groups only. The layout names a level that is required. O(nodes * levels) */
 struct together_lack {
     uint32_t level;   /* name id of the level that is in the way, LEVEL_NONE: there is none */
+    bool groups;      /* only each group must share it, and `best` is of all nodes */
     uint32_t domains; /* of it */
     uint32_t best;    /* tasks */
 };

@@ -116,17 +116,32 @@ static bool next(struct takes *takes)
     return false;
 }
 
-/* The most that the slot of this node holds, by the wish. */
-static uint32_t most_in(const struct tree *t, const struct wish *wish, uint32_t node,
-                        uint32_t depth)
+/* Every way to put tasks on nodes that the wish allows. */
+struct ways {
+    struct takes list[81];
+    uint32_t count;
+};
+
+static void list_ways(const struct tree *t, const struct wish *wish, struct ways *out)
 {
     struct takes takes = {{0}};
+
+    out->count = 0;
+    while (next(&takes))
+        if (is_allowed(t, wish, &takes))
+            out->list[out->count++] = takes;
+}
+
+/* The most that the slot of this node holds. */
+static uint32_t most_in(const struct tree *t, const struct ways *ways, uint32_t node,
+                        uint32_t depth)
+{
     uint32_t most = 0;
 
-    while (next(&takes)) {
-        const uint32_t tasks = sum_in(t, &takes, node, depth);
+    for (uint32_t i = 0; i < ways->count; i++) {
+        const uint32_t tasks = sum_in(t, &ways->list[i], node, depth);
 
-        if (tasks == sum(&takes) && tasks > most && is_allowed(t, wish, &takes))
+        if (tasks == sum(&ways->list[i]) && tasks > most)
             most = tasks;
     }
     return most;
@@ -153,20 +168,20 @@ struct best {
     uint32_t depth, room; /* of the lowest domain that does, the least */
 };
 
-static struct best best_of(const struct tree *t, const struct wish *wish, uint32_t tasks)
+static struct best best_of(const struct tree *t, const struct ways *ways, uint32_t tasks)
 {
-    struct takes takes = {{0}};
     struct best best = {false, 0, 0};
 
-    while (next(&takes)) {
+    for (uint32_t i = 0; i < ways->count; i++) {
+        const struct takes *takes = &ways->list[i];
         uint32_t depth, room;
 
-        if (sum(&takes) != tasks || !is_allowed(t, wish, &takes))
+        if (sum(takes) != tasks)
             continue;
-        depth = depth_of(t, &takes);
+        depth = depth_of(t, takes);
         if (best.any && depth < best.depth)
             continue;
-        room = most_in(t, wish, first_used(&takes), depth);
+        room = most_in(t, ways, first_used(takes), depth);
         if (!best.any || depth > best.depth || room < best.room)
             best = (struct best){true, depth, room};
     }
@@ -174,18 +189,17 @@ static struct best best_of(const struct tree *t, const struct wish *wish, uint32
 }
 
 /* Fewer children of a slot could not hold what it takes. */
-static bool is_packed(const struct tree *t, const struct wish *wish, const struct takes *is,
+static bool is_packed(const struct tree *t, const struct ways *ways, const struct takes *is,
                       uint32_t node, uint32_t depth)
 {
     const uint32_t tasks = sum_in(t, is, node, depth), used = children(t, is, node, depth);
-    struct takes takes = {{0}};
 
-    while (next(&takes))
-        if (sum(&takes) == tasks && sum_in(t, &takes, node, depth) == tasks &&
-            is_allowed(t, wish, &takes) && children(t, &takes, node, depth) < used)
+    for (uint32_t i = 0; i < ways->count; i++)
+        if (sum(&ways->list[i]) == tasks && sum_in(t, &ways->list[i], node, depth) == tasks &&
+            children(t, &ways->list[i], node, depth) < used)
             return false;
     for (uint32_t i = 0; depth + 1 < NODE_DEPTH && i < NODES; i++)
-        if (is->on[i] > 0 && same_slot(t, node, i, depth) && !is_packed(t, wish, is, i, depth + 1))
+        if (is->on[i] > 0 && same_slot(t, node, i, depth) && !is_packed(t, ways, is, i, depth + 1))
             return false;
     return true;
 }
@@ -197,13 +211,13 @@ struct tally {
 };
 
 static void ask(struct bed *bed, const struct tree *t, uint32_t tasks, uint32_t w,
-                struct tally *tally)
+                const struct ways *ways, struct tally *tally)
 {
     struct core *core = bed->core;
     const struct wish *wish = &wishes[w];
     const uint32_t job = jobs_find(&core->jobs, tasks * WISHES + w);
     const uint32_t mark = trial_mark(&core->trial);
-    const struct best best = best_of(t, wish, tasks);
+    const struct best best = best_of(t, ways, tasks);
     struct takes is = {{0}};
     enum reason reason;
     uint32_t layout;
@@ -230,8 +244,8 @@ static void ask(struct bed *bed, const struct tree *t, uint32_t tasks, uint32_t 
     }
     assert_true(is_allowed(t, wish, &is));
     assert_int_equal(depth_of(t, &is), best.depth);
-    assert_int_equal(most_in(t, wish, first_used(&is), best.depth), best.room);
-    assert_true(is_packed(t, wish, &is, first_used(&is), best.depth));
+    assert_int_equal(most_in(t, ways, first_used(&is), best.depth), best.room);
+    assert_true(is_packed(t, ways, &is, first_used(&is), best.depth));
     trial_undo(core, mark);
 }
 
@@ -257,10 +271,14 @@ static void ask_all(struct bed *bed, struct tree *t, struct tally *tally)
         t->free[2] = f / 9 % 3;
         t->free[3] = f / 27;
         take_gpus(core, t, shape);
-        for (uint32_t tasks = 1; tasks <= TASKS; tasks++)
-            for (uint32_t w = 0; w < WISHES; w++)
+        for (uint32_t w = 0; w < WISHES; w++) {
+            struct ways ways;
+
+            list_ways(t, &wishes[w], &ways);
+            for (uint32_t tasks = 1; tasks <= TASKS; tasks++)
                 if (wishes[w].group_size == 0 || tasks % wishes[w].group_size == 0)
-                    ask(bed, t, tasks, w, tally);
+                    ask(bed, t, tasks, w, &ways, tally);
+        }
         trial_undo(core, 0);
     }
 }

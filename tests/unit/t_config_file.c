@@ -146,10 +146,8 @@ static void wrong_fields_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_field_is_read),
-        TEST(an_empty_file_states_nothing),
-        TEST(queues_and_classes_are_read),
-        TEST(levels_are_read_coarse_to_fine),
+        TEST(every_field_is_read),         TEST(an_empty_file_states_nothing),
+        TEST(queues_and_classes_are_read), TEST(levels_are_read_coarse_to_fine),
         TEST(wrong_fields_are_named),
     };
 

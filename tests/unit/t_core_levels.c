@@ -274,11 +274,11 @@ static void a_task_that_is_really_in_another_domain_is_no_broken_rule(void **sta
     started.task.gpu_mask = 3;
     bed_apply(&bed, &started);
     assert_true(bed_job(&bed, 1)->elsewhere);
-    bed_apply(&bed, &(struct event[]){
-                        {.type = EVENT_TASK_LOST, .task = {.job_id = 1, .task = 0, .node = ""}}}[0]);
+    bed_apply(&bed, &(struct event[]){{.type = EVENT_TASK_LOST,
+                                       .task = {.job_id = 1, .task = 0, .node = ""}}}[0]);
     bed_step(&bed);
-    bed_apply(&bed, &(struct event[]){
-                        {.type = EVENT_TASK_LOST, .task = {.job_id = 1, .task = 1, .node = ""}}}[0]);
+    bed_apply(&bed, &(struct event[]){{.type = EVENT_TASK_LOST,
+                                       .task = {.job_id = 1, .task = 1, .node = ""}}}[0]);
     bed_step(&bed);
     assert_int_equal(bed_state(&bed, 1), JOB_STARTING);
     assert_false(bed_job(&bed, 1)->elsewhere);
