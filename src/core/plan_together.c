@@ -23,8 +23,10 @@ struct search {
     struct domain *domains; /* [domain_count] */
     uint32_t domain_count;
     uint32_t *leavers; /* of plan, by domain in the order of their jobs */
-    bool *before;      /* [plan->count] chosen before any domain was asked */
-    uint32_t mark;     /* of the trial then */
+    uint32_t *before;  /* [before_count] leavers that were chosen before any domain was asked */
+    uint32_t before_count;
+    bool *was_chosen; /* [plan->count] the same */
+    uint32_t mark;    /* of the trial then */
 };
 
 struct price {
@@ -103,8 +105,12 @@ static void search_open(struct search *s, struct plan *p, const struct layout *l
     mem_free(parts);
     list_leavers(s);
     s->before = mem_alloc(p->count, sizeof *s->before);
-    for (uint32_t v = 0; v < p->count; v++)
-        s->before[v] = p->leavers[v].chosen;
+    s->was_chosen = mem_alloc(p->count, sizeof *s->was_chosen);
+    for (uint32_t v = 0; v < p->count; v++) {
+        s->was_chosen[v] = p->leavers[v].chosen;
+        if (s->was_chosen[v])
+            s->before[s->before_count++] = v;
+    }
 }
 
 static void search_close(struct search *s)
@@ -112,21 +118,26 @@ static void search_close(struct search *s)
     mem_free(s->domains);
     mem_free(s->leavers);
     mem_free(s->before);
+    mem_free(s->was_chosen);
 }
 
 /* ---- one domain ---- */
 
-/* All is as it was before any domain was asked. */
-static void start_over(struct search *s)
+/* All is as it was before this domain was asked. With a leaver all of its job may have left. */
+static void start_over(struct search *s, const struct domain *domain)
 {
     struct plan *p = s->plan;
 
     trial_undo(p->core, s->mark);
-    for (uint32_t v = 0; v < p->count; v++) {
-        if (p->leavers[v].chosen && !s->before[v])
-            plan_untake(p, v);
-        else if (!p->leavers[v].chosen && s->before[v])
-            plan_retake(p, v);
+    for (uint32_t i = 0; i < s->before_count; i++)
+        if (!p->leavers[s->before[i]].chosen)
+            plan_retake(p, s->before[i]);
+    for (uint32_t i = 0; i < domain->count; i++) {
+        const struct leaving_job *job = &p->jobs[p->leavers[s->leavers[domain->first + i]].of];
+
+        for (uint32_t v = job->first; job->taken > 0 && v < job->first + job->count; v++)
+            if (p->leavers[v].chosen && !s->was_chosen[v])
+                plan_untake(p, v);
     }
 }
 
@@ -156,7 +167,7 @@ static bool try_first(struct search *s, const struct domain *domain, uint32_t co
             (void)plan_take_of_job(s->plan, s->leavers[domain->first + i]);
     if (place(s, domain))
         return true;
-    start_over(s);
+    start_over(s, domain);
     return false;
 }
 
@@ -167,12 +178,12 @@ static uint32_t fewest(struct search *s, const struct domain *domain)
 
     if (!try_first(s, domain, high))
         return UINT32_MAX;
-    start_over(s);
+    start_over(s, domain);
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
 
         if (try_first(s, domain, middle)) {
-            start_over(s);
+            start_over(s, domain);
             high = middle;
         } else {
             low = middle + 1;
@@ -223,7 +234,7 @@ static bool take_cheapest(struct search *s)
         if (count == UINT32_MAX || !take_domain(s, &s->domains[d], count))
             continue;
         price = price_of(s->plan);
-        start_over(s);
+        start_over(s, &s->domains[d]);
         if (best == UINT32_MAX || is_cheaper(&price, &least)) {
             best = d;
             best_count = count;

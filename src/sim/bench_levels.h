@@ -4,8 +4,8 @@
  * A gang of 1,024 GPUs, 128 tasks, on 10,000 nodes of 8 GPUs, up to 8 of which are taken in each
  * leaf: all of it must share a spine of 500 nodes, and each 16 tasks a leaf of 20. It is placed; a
  * gang three times as large has no room anywhere and is refused. And 1,000 tasks in 100 groups of
- * 10, each group in one rack, on 1,000 empty nodes in racks of 10. A time is that of the whole
- * step. */
+ * 10, each group in one rack, on 1,000 empty nodes in racks of 10. A time is from its
+ * submission to the decision. */
 #pragma once
 #include <stdint.h>
 
