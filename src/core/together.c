@@ -351,32 +351,50 @@ static bool stands_in(const struct core *core, const struct job *row, uint32_t d
     return depth == 0;
 }
 
+/* Absent tasks of one group, [first, end) of the job; as many as fit, at most `max`. */
+static uint32_t grow_group(struct gathering *g, struct core *core, const struct job *row,
+                           uint32_t shape, uint32_t first, uint32_t end, uint32_t max,
+                           struct spread_slot *in)
+{
+    const struct together_part part = {in->first, in->count, in->depth};
+    uint32_t *slots = mem_alloc(end - first, sizeof *slots), count = 0;
+
+    for (uint32_t i = first; i < end && count < max; i++)
+        if (job_task(core, row, i)->absent)
+            slots[count++] = i;
+    if (count > 0) {
+        room_now(g, core, shape, &part);
+        in->room = spread_room(&g->spread, in->first, in->count, in->depth);
+        count = in->room < count ? (uint32_t)in->room : count;
+        spread_over(&g->spread, in, count);
+        (void)take_all(g, core, shape, in, slots, 0);
+    }
+    mem_free(slots);
+    return count;
+}
+
 uint32_t together_grow(struct core *core, uint32_t job, uint32_t max)
 {
     const struct job *row = &core->jobs.rows[job];
     const struct layout *layout =
         &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
-    const uint32_t shape = core->shapes.groups[layout->first_group].shape;
     const uint32_t mark = trial_mark(&core->trial);
-    uint32_t *slots = mem_alloc(row->task_count, sizeof *slots), count = 0;
+    uint32_t first = 0, placed = 0;
     struct gathering g;
     struct spread_slot in;
 
-    for (uint32_t i = 0; i < row->task_count && count < max; i++)
-        if (job_task(core, row, i)->absent)
-            slots[count++] = i;
     gathering_open(&g, core, layout);
-    if (stands_in(core, row, g.spread.within, &in)) {
-        const struct together_part part = {in.first, in.count, in.depth};
+    if (stands_in(core, row, g.spread.within, &in))
+        for (uint32_t i = 0; i < layout->group_count; i++) {
+            const struct group *group = &core->shapes.groups[layout->first_group + i];
 
-        room_now(&g, core, shape, &part);
-        in.room = spread_room(&g.spread, in.first, in.count, in.depth);
-        count = in.room < count ? (uint32_t)in.room : count;
-        spread_over(&g.spread, &in, count);
-        (void)take_all(&g, core, shape, &in, slots, 0);
-    }
+            placed += grow_group(&g, core, row, group->shape, first, first + group->tasks,
+                                 max - placed, &in);
+            first += group->tasks;
+            if (g.apart)
+                hide_taken(core, mark);
+        }
     gathering_close(&g);
-    mem_free(slots);
     return trial_mark(&core->trial) - mark;
 }
 
