@@ -48,15 +48,54 @@ static uint32_t shares_that_fit(struct core *core, uint32_t shape_id, uint32_t n
     return tasks;
 }
 
+/* Tasks that take a part of one GPU each, where all that share GPUs are alike. */
+static uint64_t parts_that_fit(const struct core *core, uint32_t state, const struct need *need)
+{
+    const size_t at = (size_t)state * core->index.stride;
+    const uint32_t gpus = core->nodes.classes[core->index.rows[state].class_id].gpu_count;
+    uint64_t tasks = 0;
+
+    for (uint32_t i = 0; i < gpus; i++)
+        tasks += at_most(core->index.gpu_mgpu[at + i] / need->mgpu, core->index.gpu_bytes[at + i],
+                         need->memory_bytes);
+    return tasks;
+}
+
+/* What was found out for states of several nodes; those are not given up meanwhile. */
+struct memo {
+    uint32_t *tasks; /* [count] by state, UINT32_MAX: not known; NULL until it is needed */
+    uint32_t count;
+};
+
+static uint32_t shares_known(struct memo *memo, struct core *core, uint32_t shape, uint32_t node,
+                             uint32_t most)
+{
+    const uint32_t state = core->nodes.rows[node].state;
+    const bool lasts = core->index.rows[state].node_count > 1;
+
+    if (memo->tasks == NULL) {
+        memo->count = core->index.count;
+        memo->tasks = mem_alloc(memo->count, sizeof *memo->tasks);
+        memset(memo->tasks, 0xff, memo->count * sizeof *memo->tasks);
+    }
+    if (!lasts || state >= memo->count)
+        return shares_that_fit(core, shape, node, most);
+    if (memo->tasks[state] == UINT32_MAX)
+        memo->tasks[state] = shares_that_fit(core, shape, node, most);
+    return memo->tasks[state];
+}
+
 /* How many tasks of the shape the node has room for now. */
-static uint32_t tasks_now(struct core *core, uint32_t shape_id, uint32_t node, bool apart)
+static uint32_t tasks_now(struct memo *memo, struct core *core, uint32_t shape_id, uint32_t node,
+                          bool apart)
 {
     const struct shape *shape = &core->shapes.shapes[shape_id];
-    const struct state *s = &core->index.rows[core->nodes.rows[node].state];
+    const uint32_t state = core->nodes.rows[node].state;
+    const struct state *s = &core->index.rows[state];
     uint64_t tasks = apart || shape->exclusive ? 1 : JOB_TASKS_MAX;
     struct need need;
 
-    if (!fit_now(core, shape_id, core->nodes.rows[node].state, &need))
+    if (!fit_now(core, shape_id, state, &need))
         return 0;
     tasks = at_most(tasks, s->cpu_free_mcpu, shape->cpu_mcpu);
     tasks = at_most(tasks, s->memory_free_bytes, shape->memory_bytes);
@@ -64,7 +103,12 @@ static uint32_t tasks_now(struct core *core, uint32_t shape_id, uint32_t node, b
         return (uint32_t)tasks;
     if (need.mgpu == GPU_MGPU)
         return (uint32_t)at_most(tasks, s->whole_free, shape->gpus);
-    return shares_that_fit(core, shape_id, node, (uint32_t)tasks);
+    if (shape->gpus == 1 && !s->companies && need.company == COMPANY_TURNS) {
+        const uint64_t parts = parts_that_fit(core, state, &need);
+
+        return (uint32_t)(parts < tasks ? parts : tasks);
+    }
+    return shares_known(memo, core, shape_id, node, (uint32_t)tasks);
 }
 
 /* A node outside a level that must be shared is of no use. */
@@ -115,15 +159,17 @@ static void room_now(struct gathering *g, struct core *core, uint32_t shape,
                      const struct together_part *part)
 {
     const struct levels *l = &core->levels;
+    struct memo memo = {NULL, 0};
 
     for (uint32_t i = part->first; i < part->first + part->count; i++) {
         const uint32_t state = core->nodes.rows[l->nodes[i]].state;
 
         g->room[i] = state != ROW_NONE && is_inside(l, i, g->spread.within) &&
                              is_inside(l, i, g->spread.group)
-                         ? tasks_now(core, shape, l->nodes[i], g->apart)
+                         ? tasks_now(&memo, core, shape, l->nodes[i], g->apart)
                          : 0;
     }
+    mem_free(memo.tasks);
 }
 
 static void room_of_empty(struct gathering *g, struct core *core, uint32_t shape)

@@ -118,7 +118,7 @@ static void twins_open(struct twins *t, uint32_t config, uint64_t seed, bool sam
     struct core_config with_orders = configs[config];
 
     play_init(&t->play, seed * 31 + 3, 4 + (uint32_t)seed % 7);
-    t->play.levels = seed % 2 == 1 && with_orders.repack == REPACK_NEVER;
+    t->play.levels = seed % 2 == 0 && with_orders.repack == REPACK_NEVER;
     with_orders.orders = t->play.orders = test_orders;
     with_orders.order_count = t->play.order_count = TEST_ORDERS;
     bed_open_with(&t->a, &with_orders);

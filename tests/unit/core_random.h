@@ -161,11 +161,12 @@ static inline void play_together(struct play *play, struct job_spec *job)
         job->within = play_level_names[play_below(play, play_below(play, 20) == 0 ? 5 : 3)];
     if (play_below(play, 3) == 0)
         job->near = play_level_names[1 + play_below(play, 2)];
-    if (play_below(play, 4) == 0 && play->groups[0].tasks % 2 == 0) {
+    if (play_below(play, 4) == 0 && job->tasks_min == 0 && !job->service) {
+        play->groups[0].tasks += play->groups[0].tasks % 2;
         job->group_within = play_level_names[1 + play_below(play, 2)];
         job->group_size = 2;
     }
-    if (play_below(play, 6) == 0)
+    if (play_below(play, 3) == 0)
         job->slowdown_max_ppm = 1000000 + 500000 * play_below(play, 5);
 }
 
