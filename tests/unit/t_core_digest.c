@@ -144,6 +144,37 @@ static const struct field selector_fields[] = {
     END,
 };
 
+static const struct field levels_fields[] = {
+    FIELD(levels, rows, LINK),
+    FIELD(levels, count, LINK),
+    FIELD(levels, built_at, OUT),
+    FIELD(levels, nodes, OUT),
+    FIELD(levels, node_count, OUT),
+    FIELD(levels, at, OUT),
+    FIELD(levels, at_count, OUT),
+    FIELD(levels, paths, OUT),
+    FIELD(levels, slots, OUT),
+    FIELD(levels, slot_count, OUT),
+    FIELD(levels, slot_cap, OUT),
+    FIELD(levels, best_rows, OUT),
+    FIELD(levels, best, OUT),
+    FIELD(levels, best_count, OUT),
+    FIELD(levels, best_cap, OUT),
+    FIELD(levels, counted, OUT),
+    FIELD(levels, moved, OUT),
+    FIELD(levels, counted_count, OUT),
+    FIELD(levels, moved_count, OUT),
+    FIELD(levels, moved_cap, OUT),
+    END,
+};
+
+static const struct field level_fields[] = {
+    FIELD(level, name, IN),
+    FIELD(level, bandwidth_bytes, IN),
+    FIELD(level, uplink_bytes, IN),
+    END,
+};
+
 static const struct field group_fields[] = {
     FIELD(group, shape, IN),
     FIELD(group, tasks, IN),
@@ -586,8 +617,10 @@ static void open_core(struct bed *bed)
                                             .labels = labels,
                                             .label_count = 1,
                                             .links_mbps = links}});
-    bed_apply(bed,
-              &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = {.reservation_depth = 1}});
+    bed_apply(bed, &(struct event){.type = EVENT_CONFIG_CHANGED,
+                                   .rules = {.reservation_depth = 1,
+                                             .levels = &(struct level_spec){.name = "zone"},
+                                             .level_count = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
     SUBMIT(bed, .id = 1, .gpus = 1, .tasks = 3, .queue = "0", .model = "A100", .label = "zone=a",
            .cpu_mcpu = 1);
@@ -641,6 +674,16 @@ static void *row_layout(struct core *core)
 static void *row_gang(struct core *core)
 {
     return &core->shapes.gangs[0];
+}
+
+static void *row_levels(struct core *core)
+{
+    return &core->levels;
+}
+
+static void *row_level(struct core *core)
+{
+    return &core->levels.rows[0];
 }
 
 static void *row_links(struct core *core)
@@ -781,6 +824,8 @@ static const struct table tables[] = {
     {"src/core/shape.h", "group", group_fields, row_group},
     {"src/core/shape.h", "layout", layout_fields, row_layout},
     {"src/core/shape.h", "gang", gang_fields, row_gang},
+    {"src/core/levels.h", "levels", levels_fields, row_levels},
+    {"src/core/levels.h", "level", level_fields, row_level},
     {"src/core/links.h", "links", links_fields, row_links},
     {"src/core/links.h", "links_row", links_row_fields, row_links_row},
     {"src/core/nodes.h", "nodes", nodes_fields, row_nodes},
