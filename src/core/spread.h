@@ -5,8 +5,8 @@
  * take. The lowest slot that holds all is chosen: a node, a domain of the finest level, and so on
  * up to the level that is required, or the whole cluster. Among slots of one depth it is the one
  * with the least room that is enough; then the one with fewer gangs that cross uplinks inside it;
- * then the one whose node joined first. Inside, the fewest children that hold the tasks are used:
- * the largest whole, and the rest where it fits best.
+ * then the first of the tree. Inside, the fewest children that hold the tasks are used: the largest
+ * whole, and the rest where it fits best.
  *
  * Tasks may come in groups that do not part at a level: then a domain of this level takes a
  * multiple of the group, and what is left of its room counts for nothing. */
