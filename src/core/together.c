@@ -397,26 +397,39 @@ static bool stands_in(const struct core *core, const struct job *row, uint32_t d
     return depth == 0;
 }
 
-/* Absent tasks of one group, [first, end) of the job; as many as fit, at most `max`. */
-static uint32_t grow_group(struct gathering *g, struct core *core, const struct job *row,
-                           uint32_t shape, uint32_t first, uint32_t end, uint32_t max,
-                           struct spread_slot *in)
+/* Absent tasks of one group: slots [0, count). As many as fit in this slot of the tree. */
+static uint32_t grow_in(struct gathering *g, struct core *core, uint32_t shape,
+                        const uint32_t *slots, uint32_t count, struct spread_slot *in)
 {
     const struct together_part part = {in->first, in->count, in->depth};
-    uint32_t *slots = mem_alloc(end - first, sizeof *slots), count = 0;
+
+    room_now(g, core, shape, &part);
+    in->room = spread_room(&g->spread, in->first, in->count, in->depth);
+    count = in->room < count ? (uint32_t)in->room : count;
+    spread_over(&g->spread, in, count);
+    return take_all(g, core, shape, in, slots, 0) ? count : 0;
+}
+
+/* Absent tasks of one group, [first, end) of the job, up to `max`: as near to its first task as
+ * there is room, from the finest level up to the one that all must share. Returns how many. */
+static uint32_t grow_group(struct gathering *g, struct core *core, const struct job *row,
+                           uint32_t shape, uint32_t first, uint32_t end, uint32_t max)
+{
+    const uint32_t mark = trial_mark(&core->trial);
+    uint32_t *slots = mem_alloc(end - first, sizeof *slots), count = 0, next = 0;
+    struct spread_slot in;
 
     for (uint32_t i = first; i < end && count < max; i++)
         if (job_task(core, row, i)->absent)
             slots[count++] = i;
-    if (count > 0) {
-        room_now(g, core, shape, &part);
-        in->room = spread_room(&g->spread, in->first, in->count, in->depth);
-        count = in->room < count ? (uint32_t)in->room : count;
-        spread_over(&g->spread, in, count);
-        (void)take_all(g, core, shape, in, slots, 0);
+    for (uint32_t d = core->levels.count + 1; next < count && d-- > g->spread.within;) {
+        if (stands_in(core, row, d, &in))
+            next += grow_in(g, core, shape, slots + next, count - next, &in);
+        if (g->apart)
+            hide_taken(core, mark);
     }
     mem_free(slots);
-    return count;
+    return next;
 }
 
 uint32_t together_grow(struct core *core, uint32_t job, uint32_t max)
@@ -430,16 +443,16 @@ uint32_t together_grow(struct core *core, uint32_t job, uint32_t max)
     struct spread_slot in;
 
     gathering_open(&g, core, layout);
-    if (stands_in(core, row, g.spread.within, &in))
-        for (uint32_t i = 0; i < layout->group_count; i++) {
-            const struct group *group = &core->shapes.groups[layout->first_group + i];
+    for (uint32_t i = 0; stands_in(core, row, g.spread.within, &in) && i < layout->group_count;
+         i++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + i];
 
-            placed += grow_group(&g, core, row, group->shape, first, first + group->tasks,
-                                 max - placed, &in);
-            first += group->tasks;
-            if (g.apart)
-                hide_taken(core, mark);
-        }
+        placed +=
+            grow_group(&g, core, row, group->shape, first, first + group->tasks, max - placed);
+        first += group->tasks;
+        if (g.apart)
+            hide_taken(core, mark);
+    }
     gathering_close(&g);
     return trial_mark(&core->trial) - mark;
 }
