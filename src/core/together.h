@@ -26,8 +26,7 @@ bool together_place(struct core *core, const struct layout *layout,
                     const struct together_part *part, enum reason *out_reason);
 
 /* More tasks of a RUNNING job: absent ones, up to `max`, in the domain where the others are, and as
- * near to the first of them as there is room.
- * Returns how many. */
+ * near to the first of them as there is room. Returns how many. */
 uint32_t together_grow(struct core *core, uint32_t job, uint32_t max);
 
 /* Could the layout be placed if all nodes were empty? O(nodes * (levels + groups)) */
