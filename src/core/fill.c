@@ -115,17 +115,20 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         }
         note->refused_at = core->index.gains;
         note->reason =
-            reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
+            (reason == REASON_ROOM || reason == REASON_LEVEL) && place_never(core, row->gang)
+                ? REASON_NEVER
+                : reason;
     }
     wait_for(bucket, note->reason, QUEUE_NONE);
     return false;
 }
 
-/* Where its claim is, unless something else is in the way there now; then anywhere. Its claim stays
+/* Where its claim is, unless something else is in the way there now, or makes it too slow there;
+ * then anywhere. Its claim stays
  * while it is for others to leave, from its places or its queues. *out_waits: that is so. */
 static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
 {
-    const bool free = claim_is_free(core, job);
+    const bool free = claim_is_free(core, job) && slowdown_accepted(core, job);
 
     *out_waits = free ? !claim_is_admitted(core, job) : claim_awaits(core, job);
     if (*out_waits)

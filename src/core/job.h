@@ -50,6 +50,8 @@ enum reason {
     REASON_USER,     /* its user is at the limit for a user of the queue */
     REASON_CLASS,    /* its user is at the limit for a user of the class */
     REASON_RESERVED, /* it fits now, and would delay a job that has a reservation */
+    REASON_LEVEL,    /* no domain of the level that it must share has room for it */
+    REASON_SLOWDOWN, /* it would run slower there than it accepts */
     /* why a job is not even queued */
     REASON_HELD,  /* by its user */
     REASON_AFTER, /* waits for other jobs to end */
@@ -101,6 +103,7 @@ struct job {
     bool fixed;      /* it never gives way */
     bool attended;   /* STOPPING: it should be long gone, and that was said */
     bool overran;    /* this run was still there when it should have been gone: ends.h */
+    bool elsewhere;  /* a task of this run was reported from another node than decided */
     bool mark_ahead; /* it said once that it had saved work of a time that had not come yet */
     uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
     uint32_t after_left;                    /* jobs that it waits for */

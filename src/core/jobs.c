@@ -181,6 +181,8 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->fixed);
     tape_bool(t, &job->attended);
     tape_bool(t, &job->overran);
+    if (!tape_digests(t) || job->elsewhere) /* hardly ever: else digests are as without it */
+        tape_bool(t, &job->elsewhere);
     tape_bool(t, &job->mark_ahead);
     tape_bool(t, &job->service);
 }

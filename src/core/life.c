@@ -163,6 +163,7 @@ void job_link_task(struct core *core, uint32_t task)
     struct task *t = &core->jobs.tasks[task];
     struct node *node = &core->nodes.rows[t->node];
 
+    levels_task_moves(core, t->job);
     t->node_prev = ROW_NONE;
     t->node_next = node->first_task;
     if (t->node_next != ROW_NONE)
@@ -176,6 +177,7 @@ void job_unlink_task(struct core *core, uint32_t task)
 {
     const struct task *t = &core->jobs.tasks[task];
 
+    levels_task_moves(core, t->job);
     if (t->node_prev != ROW_NONE)
         core->jobs.tasks[t->node_prev].node_next = t->node_next;
     else
@@ -216,6 +218,7 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
+    levels_task_moves(core, job);
     row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
@@ -256,16 +259,19 @@ void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct
 }
 
 /* Of the tasks that were started last. */
-static void decide_start(const struct core *core, uint32_t job, uint32_t count,
-                         struct decisions *out)
+static void decide_start(struct core *core, uint32_t job, uint32_t count, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
+    struct slowdown slowdown;
+
+    slowdown_of_job(core, job, &slowdown);
     const struct decision decision = {
         .type = DECISION_START,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .layout = row->layout,
+        .slowdown = slowdown,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
         .place_count = count,
@@ -300,7 +306,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     core->classes.rows[row->class_id].active++;
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
-    row->moving = false;
+    row->moving = row->elsewhere = false;
     row->layout = layout;
     add_rows(core, job);
     start_tasks(core, job, mark);

@@ -118,6 +118,17 @@ void plan_unbook(struct plan *p);
 /* Is there room with nobody chosen? If so the places are on trial, and in `places`. */
 bool plan_none(struct plan *p);
 
+/* Take a leaver off, and all of its job if that cannot spare it. False, with some perhaps taken, if
+ * the job may neither go on nor be stopped whole. */
+bool plan_take_of_job(struct plan *p, uint32_t leaver);
+
+/* Take leavers off until plan_admits(): of those below the queue whose bound it is, worst first. */
+bool plan_make_way(struct plan *p);
+
+/* Of this layout, whose tasks are to be near each other: domain by domain. As plan_near() beside.
+ * O(domains * log(leavers) * (their nodes + their leavers)) */
+bool plan_together(struct plan *p, uint32_t layout);
+
 /* The two ways to choose. On true the chosen are taken off, the places are on trial and in
  * `places`, with their layout; on false the trial and the books are as before. exact  every set of
  * leavers, cheapest first: at most PLAN_EXACT_MAX of them near   node by node, worst job first, and

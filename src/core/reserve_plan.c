@@ -167,6 +167,13 @@ static bool place_now(struct core *core, uint32_t job, struct window window, uin
     return done;
 }
 
+static const struct layout *layout_reserved(const struct core *core, const struct reservation *row)
+{
+    const uint32_t gang = core->jobs.rows[row->job].gang;
+
+    return &core->shapes.layouts[core->shapes.gangs[gang].first_layout + row->layout];
+}
+
 /* Where its reservation is. */
 static bool place_as_reserved(struct core *core, uint32_t job, struct window window,
                               uint32_t *out_layout)
@@ -187,7 +194,8 @@ static bool place_as_reserved(struct core *core, uint32_t job, struct window win
     for (uint32_t i = 0; i < row->place_count; i++)
         trial_take(core, row->places[i].node, row->places[i].shape, row->places[i].gpu_mask,
                    row->places[i].slot);
-    if (place_within_bounds(core, job, mark, row->place_count, HELD_NOW, &refusal))
+    if (place_within_bounds(core, job, mark, row->place_count, HELD_NOW, &refusal) &&
+        slowdown_within(core, layout_reserved(core, row), mark))
         return true;
     trial_undo(core, mark);
     return false;

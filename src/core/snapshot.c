@@ -354,6 +354,7 @@ static void core_walk(struct core *core, struct tape *t)
 
     config_walk(core, t);
     names_and_empty_walk(core, t);
+    levels_walk(&core->levels, names_count(&core->names), t);
     shapes_walk(&core->shapes, names_count(&core->names), t);
     nodes_walk(&core->nodes, names_count(&core->names), t);
     queues_walk(&core->queues, names_count(&core->names), core->orderer_count, t);

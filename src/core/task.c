@@ -77,6 +77,7 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     core->index.gains++;
     ledger_reported(core, task->node);
     job_unlink_task(core, core->jobs.rows[job].task_first + index);
+    core->jobs.rows[job].elsewhere |= task->node != node;
     task->node = node;
     task->gpu_mask = gpu_mask;
     job_link_task(core, core->jobs.rows[job].task_first + index);
