@@ -13,6 +13,7 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "sim/bench.h"
+#include "sim/bench_levels.h"
 #include "sim/bench_subset.h"
 #include "sim/bench_waiting.h"
 #include "wire/json_out.h"
@@ -83,9 +84,38 @@ static void print_subset(const struct bench_subset_result *s)
            (double)s->tables_ns / 1e6, (double)s->first_max_ns / 1e3);
 }
 
+static void write_levels(struct json_out *json, const struct bench_levels_result *l)
+{
+    json_key(json, "levels");
+    json_object_begin(json);
+    json_key_u64(json, "nodes", l->nodes);
+    json_key_i64(json, "first_ns", l->first_ns);
+    json_key_i64(json, "placed_p50_ns", l->placed_p50_ns);
+    json_key_i64(json, "placed_max_ns", l->placed_max_ns);
+    json_key_i64(json, "refused_p50_ns", l->refused_p50_ns);
+    json_key_i64(json, "refused_max_ns", l->refused_max_ns);
+    json_key_i64(json, "groups_p50_ns", l->groups_p50_ns);
+    json_key_i64(json, "groups_max_ns", l->groups_max_ns);
+    json_object_end(json);
+}
+
+static void print_levels(const struct bench_levels_result *l)
+{
+    printf("a gang of 1,024 GPUs in one spine and its groups each in one leaf, on %u nodes: placed "
+           "in p50 %.2f ms, at most %.2f ms (%.2f ms with the tree of domains); refused in p50 "
+           "%.2f ms, at most %.2f ms\n",
+           l->nodes, (double)l->placed_p50_ns / 1e6, (double)l->placed_max_ns / 1e6,
+           (double)l->first_ns / 1e6, (double)l->refused_p50_ns / 1e6,
+           (double)l->refused_max_ns / 1e6);
+    printf("1,000 tasks in 100 groups of 10, each in one rack, on 1,000 nodes in racks of 10: "
+           "placed in p50 %.2f ms, at most %.2f ms\n",
+           (double)l->groups_p50_ns / 1e6, (double)l->groups_max_ns / 1e6);
+}
+
 static void print_json(const struct bench_result *r, uint32_t count,
                        const struct bench_waiting_result *waiting,
-                       const struct bench_subset_result *subset)
+                       const struct bench_subset_result *subset,
+                       const struct bench_levels_result *levels)
 {
     struct json_out json;
     struct text text;
@@ -115,6 +145,7 @@ static void print_json(const struct bench_result *r, uint32_t count,
     if (waiting->waiting > 0)
         write_waiting(&json, waiting);
     write_subset(&json, subset);
+    write_levels(&json, levels);
     json_key_i64(&json, "peak_rss_bytes", peak_rss_bytes());
     json_object_end(&json);
     puts(text_str(&text));
@@ -192,6 +223,7 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     struct bench_result results[SIZES_MAX * POLICIES_MAX];
     struct bench_waiting_result waiting;
     struct bench_subset_result subset;
+    struct bench_levels_result levels;
     uint32_t sizes[SIZES_MAX], size_count = 0, count = 0;
     char policies[256], *rest = policies;
     int64_t placements = 200000, waiting_jobs = 0;
@@ -219,11 +251,15 @@ static int run_all(const struct bench_args *args, const struct trace *trace, str
     if (rc < 0)
         return rc;
     bench_subset(CHOICES, 42, &subset);
+    rc = bench_levels(42, &levels, err);
+    if (rc < 0)
+        return rc;
     if (args->json) {
-        print_json(results, count, &waiting, &subset);
+        print_json(results, count, &waiting, &subset, &levels);
         return 0;
     }
     print_subset(&subset);
+    print_levels(&levels);
     printf("peak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include "base/check.h"
 #include "base/mem.h"
+#include "core/due.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/ledger.h"
 #include "core/life.h"
@@ -36,6 +38,8 @@ void claim_make(struct core *core, uint32_t job, uint32_t layout, const struct t
         job_link_task(core, task);
         ledger_take(core, places[i].node, places[i].shape, places[i].gpu_mask, places[i].mig_start);
     }
+    ends_claimed(core, job);
+    due_job(core, job);
 }
 
 static void give_places(struct core *core, uint32_t job)
@@ -52,8 +56,10 @@ static void give_places(struct core *core, uint32_t job)
     }
     jobs_tasks_remove(&core->jobs, row->task_first, row->task_count);
     row->task_first = ROW_NONE;
+    row->ends_us = TIME_NONE;
     row->task_count = 0;
     row->layout = 0;
+    due_job(core, job);
     job_enqueue(core, job);
 }
 
@@ -61,7 +67,7 @@ void claim_drop(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
-    if (row->state != JOB_PENDING || row->task_first == ROW_NONE)
+    if (!job_has_claim(row))
         return;
     give_places(core, job);
     core->index.gains++;
@@ -103,8 +109,7 @@ void claim_judge_anew(struct core *core, uint32_t job)
 {
     const struct job *row = &core->jobs.rows[job];
 
-    if (row->state == JOB_PENDING && row->task_first != ROW_NONE &&
-        !is_admitted(core, job, HELD_IN_FUTURE))
+    if (job_has_claim(row) && !is_admitted(core, job, HELD_IN_FUTURE))
         claim_drop(core, job);
 }
 

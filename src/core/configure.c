@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* configure.c - a new configuration: queues, priority classes and rules, taken whole or not at all.
+/* configure.c - a new configuration: queues, priority classes, levels and rules, taken whole or not
+ * at all.
  *
  * First everything is checked, also that every unfinished job finds its queue and class again.
  * Then the tables are made anew, the jobs move over, and the books are filled from what is held.
@@ -180,6 +181,23 @@ static bool is_usual_class(const char *name)
     return strcmp(name, "high") == 0 || strcmp(name, "medium") == 0 || strcmp(name, "low") == 0;
 }
 
+static int level_check(const struct rules_spec *spec, uint32_t row, struct err *err)
+{
+    const struct level_spec *level = &spec->levels[row];
+
+    if (is_empty(level->name) || strchr(level->name, '=') != NULL)
+        return err_set(err, -EINVAL, "level '%s': name: is empty or has a '='",
+                       level->name != NULL ? level->name : "");
+    for (uint32_t i = 0; i < row; i++)
+        if (strcmp(spec->levels[i].name, level->name) == 0)
+            return err_set(err, -EINVAL, "level '%s': is there twice", level->name);
+    if (level->bandwidth_bytes < 0 || level->bandwidth_bytes > LEVEL_BYTES_MAX ||
+        level->uplink_bytes < 0 || level->uplink_bytes > LEVEL_BYTES_MAX)
+        return err_set(err, -EINVAL, "level '%s': bandwidth, uplink: must be 0 to %lld",
+                       level->name, (long long)LEVEL_BYTES_MAX);
+    return 0;
+}
+
 static int defaults_check(const struct rules_spec *spec, struct err *err)
 {
     const char *queue = spec->default_queue, *class = spec->default_class;
@@ -209,13 +227,16 @@ static int spec_check(const struct core *core, const struct rules_spec *spec, st
 
     if (core->repack != REPACK_NEVER)
         return err_set(err, -EINVAL, "configuration: queues do not go with packing anew");
-    if (spec->queue_count > QUEUES_MAX || spec->class_count > CLASSES_MAX)
-        return err_set(err, -EINVAL, "configuration: at most %u queues and %u classes", QUEUES_MAX,
-                       CLASSES_MAX);
+    if (spec->queue_count > QUEUES_MAX || spec->class_count > CLASSES_MAX ||
+        spec->level_count > LEVELS_MAX)
+        return err_set(err, -EINVAL, "configuration: at most %u queues, %u classes and %u levels",
+                       QUEUES_MAX, CLASSES_MAX, LEVELS_MAX);
     for (uint32_t i = 0; rc == 0 && i < spec->queue_count; i++)
         rc = queue_check(core, spec, i, err);
     for (uint32_t i = 0; rc == 0 && i < spec->class_count; i++)
         rc = class_check(spec, i, err);
+    for (uint32_t i = 0; rc == 0 && i < spec->level_count; i++)
+        rc = level_check(spec, i, err);
     rc = rc < 0 ? rc : order_check(core, spec->root_order, err);
     return rc < 0 ? rc : defaults_check(spec, err);
 }
@@ -246,10 +267,34 @@ static bool has_class(const struct core *core, const struct rules_spec *spec, co
     return is_usual_class(name);
 }
 
+/* The same domains as now, whatever their links are. */
+static bool same_levels(const struct core *core, const struct rules_spec *spec)
+{
+    const struct levels *l = &core->levels;
+
+    for (uint32_t i = 0; i < l->count && i < spec->level_count; i++)
+        if (strcmp(names_text(&core->names, l->rows[i].name), spec->levels[i].name) != 0)
+            return false;
+    return l->count == spec->level_count;
+}
+
+static bool asks_for_levels(const struct core *core, const struct job *job)
+{
+    const uint32_t layout = core->shapes.gangs[job->gang].first_layout;
+
+    return together_matters(&core->shapes.layouts[layout].together);
+}
+
 static int job_check(const struct core *core, const struct rules_spec *spec,
                      const struct map *leaves, const struct job *job, struct err *err)
 {
     const bool named = job->queue != core->no_name;
+
+    if (!same_levels(core, spec) && asks_for_levels(core, job))
+        return err_set(err, -EBUSY,
+                       "levels: job %llu asks for some; they can be others when such jobs have "
+                       "ended",
+                       (unsigned long long)job->id);
 
     if (spec->queue_count > 0 &&
         (named ? !map_find(leaves, job->queue, NULL) : is_empty(spec->default_queue)))
@@ -401,6 +446,21 @@ static void make_classes(struct core *core, const struct rules_spec *spec, struc
     if (!is_empty(spec->default_class))
         row = classes_find(c, names_find(&core->names, spec->default_class));
     c->default_row = row != ROW_NONE ? row : 0;
+}
+
+/* Where the domains are others, what was found out for a gang is too. */
+static void take_levels(struct core *core, const struct rules_spec *spec)
+{
+    struct levels *l = &core->levels;
+
+    if (!same_levels(core, spec))
+        core->nodes.changes++;
+    levels_changed(l);
+    l->count = spec->level_count;
+    for (uint32_t i = 0; i < l->count; i++)
+        l->rows[i] = (struct level){.name = names_intern(&core->names, spec->levels[i].name),
+                                    .bandwidth_bytes = spec->levels[i].bandwidth_bytes,
+                                    .uplink_bytes = spec->levels[i].uplink_bytes};
 }
 
 static void tables_done(struct tables *t)
@@ -633,6 +693,11 @@ static uint64_t spec_digest(const struct rules_spec *spec)
     digest_u32(&d, spec->reservation_depth);
     digest_i64(&d, spec->silent_us);
     digest_i64(&d, spec->share_half_life_us);
+    for (uint32_t i = 0; i < spec->level_count; i++) { /* none: as before there were any */
+        digest_text(&d, spec->levels[i].name);
+        digest_i64(&d, spec->levels[i].bandwidth_bytes);
+        digest_i64(&d, spec->levels[i].uplink_bytes);
+    }
     return digest_value(&d);
 }
 
@@ -657,6 +722,7 @@ int fact_config_changed(struct core *core, const struct rules_spec *spec, struct
     core->queues = tables.queues;
     core->classes = tables.classes;
     core->reservation_depth = spec->reservation_depth;
+    take_levels(core, spec);
     core->silent_us = spec->silent_us > 0 ? spec->silent_us : NODE_SILENT_US;
     for (uint32_t i = 0; i < core->jobs.live; i++)
         move_job(core, &old, jobs[i]);

@@ -79,6 +79,7 @@ struct core *core_bare(const struct core_config *config)
     shapes_init(&core->shapes);
     nodes_init(&core->nodes, placement->sees_kinds);
     jobs_init(&core->jobs);
+    levels_init(&core->levels);
     queues_init(&core->queues, 0, 0);
     pending_init(&core->pending);
     gate_init(&core->gate);
@@ -153,6 +154,7 @@ void core_free(struct core *core)
     pending_done(&core->pending);
     queues_done(&core->queues);
     classes_done(&core->classes);
+    levels_done(&core->levels);
     gate_done(&core->gate);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
@@ -185,6 +187,7 @@ struct core *core_clone(const struct core *src)
     pending_copy(&dst->pending, &src->pending);
     queues_copy(&dst->queues, &src->queues);
     classes_copy(&dst->classes, &src->classes);
+    levels_copy(&dst->levels, &src->levels);
     gate_copy(&dst->gate, &src->gate);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);

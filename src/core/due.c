@@ -2,6 +2,7 @@
 /* due.c - when a job or a node needs the core though nothing happens. */
 #include "core/due.h"
 
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/life.h"
 
@@ -16,9 +17,10 @@ static int64_t job_due_us(const struct core *core, const struct job *row)
     const int64_t min_run_us = job_min_run_us(core, row);
     int64_t at_us = row->ends_us, exempt_us;
 
-    if (row->state == JOB_PENDING && row->takes_after_us > core->settled_us)
-        return row->takes_after_us;
-    if (row->state == JOB_FREE || row->state == JOB_PENDING)
+    if (row->state == JOB_PENDING)
+        return earlier(ends_claim_due_us(row),
+                       row->takes_after_us > core->settled_us ? row->takes_after_us : TIME_NONE);
+    if (row->state == JOB_FREE)
         return TIME_NONE;
     if (row->state == JOB_STOPPING && !row->attended)
         at_us = earlier(at_us, job_attend_us(core, row));

@@ -63,10 +63,21 @@ void ends_stopping(struct core *core, uint32_t job)
         row->ends_us = killed_us;
 }
 
+/* Its grace is over, and that it was killed is about to be heard. */
+static bool is_being_killed(const struct core *core, const struct job *row)
+{
+    return row->state == JOB_STOPPING &&
+           core->now_us < row->stop_us + job_grace_us(core, row) + KILLED_WITHIN_US;
+}
+
 void ends_overran(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
+    if (is_being_killed(core, row)) {
+        row->ends_us = row->stop_us + job_grace_us(core, row) + KILLED_WITHIN_US;
+        return;
+    }
     row->overran = true;
     if (row->state == JOB_STOPPING)
         row->ends_us =
@@ -75,6 +86,63 @@ void ends_overran(struct core *core, uint32_t job)
         row->ends_us = core->now_us + (row->bound_us > LEAST_US ? row->bound_us : LEAST_US);
     else
         row->ends_us = core->now_us + predicted_us(core, row, job_attained_us(row, core->now_us));
+}
+
+/* ---- claims ---- */
+
+/* When those that were told to stop on this node are gone, as far as that is known. */
+static int64_t emptied_us(const struct core *core, uint32_t node)
+{
+    int64_t last_us = 0;
+
+    for (uint32_t t = core->nodes.rows[node].first_task; t != ROW_NONE;
+         t = core->jobs.tasks[t].node_next) {
+        const struct job *job = &core->jobs.rows[core->jobs.tasks[t].job];
+
+        if (job->state == JOB_STOPPING && job->ends_us != TIME_NONE && job->ends_us > last_us)
+            last_us = job->ends_us;
+    }
+    return last_us;
+}
+
+void ends_claimed(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    row->ends_us = TIME_NONE;
+    if (core->reservation_depth == 0 || row->service)
+        return;
+    row->bound_us = run_bound_us(core, row);
+    if (row->bound_us < 2 * KILLED_WITHIN_US)
+        row->bound_us = 2 * KILLED_WITHIN_US; /* it does not end before it is due */
+    row->ends_us = core->now_us + row->bound_us;
+    ends_claim_moved(core, job);
+}
+
+void ends_claim_moved(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = 0; row->ends_us != TIME_NONE && i < row->task_count; i++) {
+        const int64_t gone_us = emptied_us(core, job_task(core, row, i)->node);
+
+        if (row->ends_us < gone_us + row->bound_us)
+            row->ends_us = gone_us + row->bound_us;
+    }
+}
+
+int64_t ends_claim_due_us(const struct job *row)
+{
+    return row->ends_us != TIME_NONE ? row->ends_us - row->bound_us + KILLED_WITHIN_US : TIME_NONE;
+}
+
+void ends_claim_waits(struct core *core, uint32_t job)
+{
+    struct job *row = &core->jobs.rows[job];
+
+    ends_claim_moved(core, job);
+    if (ends_claim_due_us(row) <= core->now_us)
+        row->ends_us = core->now_us + ATTEND_AFTER_US + row->bound_us;
 }
 
 void ends_configured(struct core *core, uint32_t job)

@@ -112,6 +112,12 @@ struct job_spec {
     int64_t min_run_us;   /* it does not give way before; -1 = that of its class */
     const char *array;    /* jobs of one array, "" = none */
     uint32_t array_limit; /* of which at most so many run at a time; 0 = all */
+    /* Levels of the configuration, by name, "" or NULL = none; see levels.h. */
+    const char *within;            /* all its tasks share one domain of it, or it waits */
+    const char *near;              /* it would like them to */
+    const char *group_within;      /* each group_size tasks in a row share one domain of it */
+    uint32_t group_size;           /* tasks, with group_within; 0 = none */
+    uint32_t slowdown_max_ppm;     /* worst slowdown that it accepts, from 1000000 on; 0 = any */
     const struct job_after *after; /* [after_count] it waits for all of these */
     uint32_t after_count;          /* 0..JOB_AFTER_MAX */
     int64_t remaining_us;          /* what an oracle knows of its run time, -1 = unknown */
@@ -150,6 +156,14 @@ struct class_spec {
     uint32_t user_count;
 };
 
+/* A level of the network between nodes. A node is in the domain of a level that its label of the
+ * level's name says; one without that label is outside the level. */
+struct level_spec {
+    const char *name;
+    int64_t bandwidth_bytes; /* each second, of one node to others of its domain; 0 = unknown */
+    int64_t uplink_bytes;    /* each second, of a whole domain to others; 0 = unknown */
+};
+
 struct rules_spec {
     const struct queue_spec *queues; /* [queue_count] parents first; none = one queue for all */
     uint32_t queue_count;
@@ -157,9 +171,11 @@ struct rules_spec {
     const char *root_order;    /* "fair" or an order; "" = the core's own */
     const struct class_spec *classes; /* [class_count] none = high, medium and low */
     uint32_t class_count;
-    const char *default_class;  /* "" = medium if there is one, else the first */
-    uint32_t reservation_depth; /* 0: who does not fit is passed by; 1: EASY; RESERVE_ALL */
-    int64_t silent_us;          /* a node is lost when it was silent for so long; 0 = 60 s */
+    const char *default_class;       /* "" = medium if there is one, else the first */
+    uint32_t reservation_depth;      /* 0: who does not fit is passed by; 1: EASY; RESERVE_ALL */
+    int64_t silent_us;               /* a node is lost when it was silent for so long; 0 = 60 s */
+    const struct level_spec *levels; /* [level_count] coarse to fine */
+    uint32_t level_count;
     int64_t share_half_life_us; /* of what counts as used by a queue or user; 0 = only now */
 };
 

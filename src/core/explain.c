@@ -35,6 +35,19 @@ static uint32_t tasks_that_fit(struct core *core, const struct group *group, boo
     return tasks;
 }
 
+/* Of a gang that must share a domain, or whose groups must, no more fit than in the best one. */
+static void look_for_domain(struct core *core, const struct layout *layout, struct explanation *e)
+{
+    const struct together *t = &layout->together;
+
+    if (layout->group_count > 1 || (t->within == LEVEL_NONE && t->group_within == LEVEL_NONE))
+        return;
+    together_look(core, layout, &e->lack);
+    if (e->lack.best >= e->tasks)
+        e->lack.level = LEVEL_NONE;
+    e->tasks_fit = e->lack.best < e->tasks ? e->lack.best : e->tasks;
+}
+
 /* Which group of the first layout is short, and how many tasks find room in all. */
 static void look_for_room(struct core *core, struct explanation *e)
 {
@@ -55,6 +68,7 @@ static void look_for_room(struct core *core, struct explanation *e)
         short_of = short_of || fit < group.tasks;
     }
     trial_undo(core, mark);
+    look_for_domain(core, &layout, e);
     obstacles_find(core, core->shapes.groups[layout.first_group + e->group].shape, &e->obstacles);
 }
 
@@ -217,7 +231,7 @@ static void look(struct core *core, struct explanation *e)
         if (core->jobs.rows[e->job].queued)
             look_for_bound(core, e);
         look_for_room(core, e);
-        if (e->reason == REASON_ROOM || e->reason == REASON_GANG)
+        if (e->reason == REASON_ROOM || e->reason == REASON_GANG || e->reason == REASON_LEVEL)
             look_for_services(core, e);
         break;
     }
@@ -256,6 +270,7 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
         .now_us = core->now_us,
         .state = core->jobs.rows[job].state,
         .bound_queue = QUEUE_NONE,
+        .lack.level = LEVEL_NONE,
     };
     if (out->state != JOB_PENDING)
         return 0;

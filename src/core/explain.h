@@ -12,6 +12,7 @@
 #include "core/position.h"
 #include "core/queues.h"
 #include "core/remedy.h"
+#include "core/together.h"
 
 struct core;
 struct err;
@@ -40,6 +41,7 @@ struct explanation {
     uint32_t tasks,
         tasks_fit; /* of the whole gang; how many of them fit now, one after the other */
     struct obstacles obstacles;
+    struct together_lack lack; /* level LEVEL_NONE: it asks for none, or lacks none */
     struct explain_bound bound;
     uint32_t bound_queue; /* row of the queue that holds it back, QUEUE_NONE */
 

@@ -69,6 +69,19 @@ static enum placing place(struct core *core, uint32_t job, uint32_t *out_layout,
     return PLACE_NO_ROOM;
 }
 
+/* An elastic job starts with its minimum while others wait too, and grows into what these leave; a
+ * service should have all of its replicas. */
+static void leave_room_for_others(struct core *core, uint32_t job, uint32_t layout, uint32_t mark)
+{
+    const struct gang *gang = &core->shapes.gangs[core->jobs.rows[job].gang];
+    const uint32_t least = core->shapes.layouts[gang->first_layout + layout].tasks_min;
+    const bool alone = core->pending.open_count == 1 &&
+                       core->pending.buckets[core->jobs.rows[job].bucket].count == 1;
+
+    if (!alone && !core->jobs.rows[job].service && trial_mark(&core->trial) - mark > least)
+        trial_undo(core, mark + least);
+}
+
 /* Start it, or remember why not. */
 static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 {
@@ -90,6 +103,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
     if (note->refused_at != core->index.gains) {
         placing = place(core, job, &layout, &reason, &refusal);
         if (placing == PLACE_DONE) {
+            leave_room_for_others(core, job, layout, mark);
             job_start(core, job, layout, mark, out);
             return true;
         }
@@ -102,17 +116,20 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         }
         note->refused_at = core->index.gains;
         note->reason =
-            reason == REASON_ROOM && place_never(core, row->gang) ? REASON_NEVER : reason;
+            (reason == REASON_ROOM || reason == REASON_LEVEL) && place_never(core, row->gang)
+                ? REASON_NEVER
+                : reason;
     }
     wait_for(bucket, note->reason, QUEUE_NONE);
     return false;
 }
 
-/* Where its claim is, unless something else is in the way there now; then anywhere. Its claim stays
+/* Where its claim is, unless something else is in the way there now, or makes it too slow there;
+ * then anywhere. Its claim stays
  * while it is for others to leave, from its places or its queues. *out_waits: that is so. */
 static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
 {
-    const bool free = claim_is_free(core, job);
+    const bool free = claim_is_free(core, job) && slowdown_accepted(core, job);
 
     *out_waits =
         free ? !claim_is_admitted(core, job) : claim_awaits(core, job) || split_awaited(core, job);

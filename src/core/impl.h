@@ -16,6 +16,7 @@
 #include "core/gate.h"
 #include "core/index.h"
 #include "core/jobs.h"
+#include "core/levels.h"
 #include "core/mig_fit.h"
 #include "core/nodes.h"
 #include "core/orderers.h"
@@ -58,6 +59,7 @@ struct core {
     struct jobs jobs;
     struct queues queues;
     struct classes classes;
+    struct levels levels;     /* of the network between nodes */
     struct amounts asks;      /* of all unfinished jobs, at least */
     struct orderer *orderers; /* [orderer_count] */
     uint32_t orderer_count, orderer_cap;

@@ -35,6 +35,8 @@ const char *reason_text(enum reason reason)
         [REASON_LEND] = "a queue keeps back what it does not lend",
         [REASON_USER] = "its user is at the limit for one user of the queue",
         [REASON_CLASS] = "its user is at the limit for one user of the priority class",
+        [REASON_LEVEL] = "no domain of the level that its tasks must share has room for them",
+        [REASON_SLOWDOWN] = "would run slower, where there is room, than it accepts",
         [REASON_RESERVED] = "would delay a job that goes before it and has a reservation",
         [REASON_HELD] = "is held by its user",
         [REASON_AFTER] = "waits for other jobs to end",

@@ -50,6 +50,8 @@ enum reason {
     REASON_USER,     /* its user is at the limit for a user of the queue */
     REASON_CLASS,    /* its user is at the limit for a user of the class */
     REASON_RESERVED, /* it fits now, and would delay a job that has a reservation */
+    REASON_LEVEL,    /* no domain of the level that it must share has room for it */
+    REASON_SLOWDOWN, /* it would run slower there than it accepts */
     /* why a job is not even queued */
     REASON_HELD,  /* by its user */
     REASON_AFTER, /* waits for other jobs to end */
@@ -102,6 +104,7 @@ struct job {
     bool fixed;      /* it never gives way */
     bool attended;   /* STOPPING: it should be long gone, and that was said */
     bool overran;    /* this run was still there when it should have been gone: ends.h */
+    bool elsewhere;  /* a task of this run was reported from another node than decided */
     bool mark_ahead; /* it said once that it had saved work of a time that had not come yet */
     uint32_t array, array_prev, array_next; /* gate.h; ROW_NONE */
     uint32_t after_left;                    /* jobs that it waits for */
@@ -128,7 +131,8 @@ struct job {
     int64_t remaining_at_us; /* when that was told */
     uint32_t preemptions;
     uint32_t yields;        /* times in a row that it gave way soon after its start */
-    int64_t takes_after_us; /* until then it makes nobody give way: rights.h; 0 = it may */
+    uint32_t took_by;       /* rights by which it made others give way for this run: rights.h */
+    int64_t takes_after_us; /* until then it takes by no class or order: rights.h; 0 = it may */
     uint32_t run;           /* counts start decisions, those for some of its tasks too */
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;
                                                   * TIME_NONE = none */

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/tape.h"
 #include "base/vec.h"
+#include "core/rights.h"
 #include "core/shape.h"
 
 void jobs_init(struct jobs *j)
@@ -184,6 +185,8 @@ static void flags_walk(struct job *job, struct tape *t)
     tape_bool(t, &job->fixed);
     tape_bool(t, &job->attended);
     tape_bool(t, &job->overran);
+    if (!tape_digests(t) || job->elsewhere) /* hardly ever: else digests are as without it */
+        tape_bool(t, &job->elsewhere);
     tape_bool(t, &job->mark_ahead);
     tape_bool(t, &job->service);
 }
@@ -232,8 +235,9 @@ static void failures_walk(struct job *job, struct tape *t)
 /* Most jobs never give way like that, and then it adds nothing to a digest. */
 static void yields_walk(struct job *job, struct tape *t)
 {
-    if (tape_digests(t) && job->yields == 0 && job->takes_after_us == 0)
+    if (tape_digests(t) && job->yields == 0 && job->takes_after_us == 0 && job->took_by == 0)
         return;
+    tape_max(t, &job->took_by, RIGHTS_ALL, "rights that were used");
     tape_u32(t, &job->yields);
     tape_i64_in(t, &job->takes_after_us, 0, JOB_TIME_MAX, "when a job may take again");
 }

@@ -165,6 +165,7 @@ void job_link_task(struct core *core, uint32_t task)
     struct task *t = &core->jobs.tasks[task];
     struct node *node = &core->nodes.rows[t->node];
 
+    levels_task_moves(core, t->job);
     t->node_prev = ROW_NONE;
     t->node_next = node->first_task;
     if (t->node_next != ROW_NONE)
@@ -178,6 +179,7 @@ void job_unlink_task(struct core *core, uint32_t task)
 {
     const struct task *t = &core->jobs.tasks[task];
 
+    levels_task_moves(core, t->job);
     if (t->node_prev != ROW_NONE)
         core->jobs.tasks[t->node_prev].node_next = t->node_next;
     else
@@ -218,6 +220,7 @@ static void start_tasks(struct core *core, uint32_t job, uint32_t mark)
 {
     struct job *row = &core->jobs.rows[job];
 
+    levels_task_moves(core, job);
     row->run++;
     for (uint32_t i = mark; i < core->trial.count; i++) {
         const struct trial_item *item = &core->trial.log[i];
@@ -274,16 +277,19 @@ void job_add_place(const struct core *core, uint32_t job, uint32_t index, struct
 }
 
 /* Of the tasks that were started last. */
-static void decide_start(const struct core *core, uint32_t job, uint32_t count,
-                         struct decisions *out)
+static void decide_start(struct core *core, uint32_t job, uint32_t count, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
+    struct slowdown slowdown;
+
+    slowdown_of_job(core, job, &slowdown);
     const struct decision decision = {
         .type = DECISION_START,
         .job_id = row->id,
         .job = job,
         .run = row->run,
         .layout = row->layout,
+        .slowdown = slowdown,
         .for_job = JOB_NONE,
         .place_first = out->place_count,
         .place_count = count,
@@ -318,7 +324,7 @@ void job_start(struct core *core, uint32_t job, uint32_t layout, uint32_t mark,
     core->classes.rows[row->class_id].active++;
     row->state = JOB_STARTING;
     row->reason = REASON_NONE;
-    row->moving = false;
+    row->moving = row->elsewhere = false;
     row->layout = layout;
     add_rows(core, job);
     start_tasks(core, job, mark);
@@ -391,6 +397,11 @@ int64_t job_attend_us(const struct core *core, const struct job *job)
 int64_t job_min_run_us(const struct core *core, const struct job *job)
 {
     return job->min_run_us >= 0 ? job->min_run_us : core->classes.rows[job->class_id].min_run_us;
+}
+
+bool job_has_claim(const struct job *job)
+{
+    return job->state == JOB_PENDING && job->task_first != ROW_NONE;
 }
 
 bool job_may_give_way(const struct core *core, const struct job *job)
@@ -481,8 +492,7 @@ static void learn(struct core *core, const struct job *row)
     expect_learn(&core->expect, &facts, row->attained_us);
 }
 
-/* Who was told to stop for it leaves for nobody now: its id may come again. */
-static void forget_victims(struct core *core, uint32_t job)
+void job_forget_victims(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];
 
@@ -493,7 +503,7 @@ static void forget_victims(struct core *core, uint32_t job)
 
 void job_gone(struct core *core, uint32_t job, enum job_state how)
 {
-    forget_victims(core, job);
+    job_forget_victims(core, job); /* its id may come again */
     core->jobs.rows[job].state = how;
     if (how == JOB_FINISHED)
         learn(core, &core->jobs.rows[job]);

@@ -40,6 +40,12 @@ int64_t job_grace_us(const struct core *core, const struct job *job);
 int64_t job_attend_us(const struct core *core, const struct job *job); /* of a STOPPING one */
 int64_t job_min_run_us(const struct core *core, const struct job *job);
 
+/* Is room kept for it (claim.h)? */
+bool job_has_claim(const struct job *job);
+
+/* Who was told to stop for it leaves for nobody now. O(active jobs) if there are any. */
+void job_forget_victims(struct core *core, uint32_t job);
+
 /* May it be told to stop to make room for another? */
 bool job_may_give_way(const struct core *core, const struct job *job);
 

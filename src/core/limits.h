@@ -2,16 +2,19 @@
 /* limits.h - every bound of the core that a user can reach. */
 #pragma once
 
-#define NODE_GPUS_MAX      64            /* GPUs of one node: one bit each in a mask */
-#define LINK_MBPS_MAX      10000000      /* between two GPUs of a node: 10 TB/s */
-#define LINKS_MAX          256u          /* kinds of nodes by how their GPUs are wired */
-#define GPU_MGPU           1000          /* compute of one GPU, in thousandths */
-#define JOB_TASKS_MAX      4096          /* tasks of one job */
-#define GANG_GROUPS_MAX    64            /* groups of identical tasks in one layout */
-#define GANG_LAYOUTS_MAX   256           /* alternative layouts of one job */
-#define SELECTOR_TERMS_MAX 64            /* models or labels that one job names */
-#define CPU_MCPU_MAX       1000000000000 /* one node: a billion CPUs */
-#define MEMORY_BYTES_MAX   (1LL << 56)   /* one node, or one GPU */
+#define NODE_GPUS_MAX      64              /* GPUs of one node: one bit each in a mask */
+#define LINK_MBPS_MAX      10000000        /* between two GPUs of a node: 10 TB/s */
+#define LINKS_MAX          256u            /* kinds of nodes by how their GPUs are wired */
+#define GPU_MGPU           1000            /* compute of one GPU, in thousandths */
+#define JOB_TASKS_MAX      4096            /* tasks of one job */
+#define GANG_GROUPS_MAX    64              /* groups of identical tasks in one layout */
+#define GANG_LAYOUTS_MAX   256             /* alternative layouts of one job */
+#define SELECTOR_TERMS_MAX 64              /* models or labels that one job names */
+#define CPU_MCPU_MAX       1000000000000   /* one node: a billion CPUs */
+#define MEMORY_BYTES_MAX   (1LL << 56)     /* one node, or one GPU */
+#define LEVELS_MAX         8               /* named levels of the network between nodes */
+#define LEVEL_BYTES_MAX    125000000000000 /* each second: a petabit */
+#define SLOWDOWN_PPM_MAX   1000000000      /* a thousand times */
 #define NODES_MAX          (1u << 22)
 #define TIME_US_MAX        (1LL << 60) /* of the clock: 36,000 years */
 #define JOBS_MAX           (1u << 24)  /* jobs that are not finished yet */
@@ -28,6 +31,7 @@
 /* Times, and how often; see overdue.h, health.h, listed.c. */
 #define GRACE_US_DEFAULT 30000000LL  /* from being told to stop to being killed */
 #define ATTEND_AFTER_US  60000000LL  /* after that, who is still there needs a person */
+#define KILLED_WITHIN_US 1000000LL   /* the end of who is killed is heard of within that time */
 #define NODE_SILENT_US   60000000LL  /* a node is lost when it was silent for so long */
 #define FLAP_SILENCES    5           /* a node that was silent so often */
 #define FLAP_WINDOW_US   600000000LL /* within this time must be calm for as long */

@@ -43,6 +43,14 @@ static void list_stopped(const struct core *before, const struct core *after, st
     }
 }
 
+static uint32_t slowdown_there(struct core *core, uint32_t job)
+{
+    struct slowdown slowdown;
+
+    slowdown_of_job(core, job, &slowdown);
+    return slowdown.all_reduce_ppm;
+}
+
 static bool starts_with(const struct search *s, struct remedy *remedy)
 {
     const uint64_t id = s->e->job_id;
@@ -58,6 +66,8 @@ static bool starts_with(const struct search *s, struct remedy *remedy)
                                      r.core->jobs.rows[job].state == JOB_STARTING);
         if (starts)
             list_stopped(s->core, r.core, remedy);
+        if (starts && remedy->type == REMEDY_SLOWDOWN)
+            remedy->to = slowdown_there(r.core, job);
     }
     rehearse_close(&r);
     return starts;
@@ -144,6 +154,36 @@ static bool try_tasks(struct search *s)
     }
     remedy.to = to;
     return to > 0 && to < remedy.from && try_remedy(s, &remedy);
+}
+
+/* The next coarser level, and so on up to none, or down to what all tasks share. */
+static bool try_coarser(struct search *s, enum remedy_type type, uint32_t level, uint32_t least)
+{
+    const struct levels *l = &s->core->levels;
+    uint32_t index = levels_find(l, level);
+
+    while (index-- > 0 && l->rows[index].name != least) {
+        const struct remedy remedy = {.type = type, .name = l->rows[index].name};
+
+        if (try_remedy(s, &remedy))
+            return true;
+    }
+    return try_remedy(s, &(struct remedy){.type = type, .name = LEVEL_NONE});
+}
+
+static bool try_levels(struct search *s)
+{
+    const struct together *t = &layout_of(s)->together;
+    const struct remedy any = {
+        .type = REMEDY_SLOWDOWN, .from = t->slowdown_max_ppm, .to = SLOWDOWN_PPM_MAX};
+
+    if (s->e->reason == REASON_SLOWDOWN)
+        return try_remedy(s, &any);
+    if (s->e->lack.level == LEVEL_NONE)
+        return false;
+    return (t->within != LEVEL_NONE && try_coarser(s, REMEDY_WITHIN, t->within, LEVEL_NONE)) ||
+           (t->group_within != LEVEL_NONE &&
+            try_coarser(s, REMEDY_GROUPS, t->group_within, t->within));
 }
 
 static bool try_terms(struct search *s)
@@ -385,8 +425,8 @@ static void search(struct search *s)
     else if (s->e->other_count > 0)
         (void)try_others(s);
     else
-        (void)((one_layout && (try_less(s) || try_tasks(s) || try_terms(s))) || try_limit(s) ||
-               try_class(s) || try_node(s) || try_ends(s));
+        (void)((one_layout && (try_levels(s) || try_less(s) || try_tasks(s) || try_terms(s))) ||
+               try_limit(s) || try_class(s) || try_node(s) || try_ends(s));
 }
 
 uint32_t nearest_remedy(const struct core *core, struct core *scratch, const struct explanation *e,
@@ -395,7 +435,7 @@ uint32_t nearest_remedy(const struct core *core, struct core *scratch, const str
     struct search s = {.core = core, .scratch = scratch, .e = e, .out = out};
 
     *out = (struct remedy){.type = REMEDY_NONE};
-    if (e->reason != REASON_NEVER || e->obstacles.count > 0)
+    if (e->reason != REASON_NEVER || e->obstacles.count > 0 || e->lack.level != LEVEL_NONE)
         search(&s);
     return s.tries;
 }

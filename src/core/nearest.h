@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* nearest.h - the nearest single change with which a waiting job would start now.
  *
- * Candidates go from what costs the job's user least to what costs others: release it; ask for less
- * of what is short; fewer tasks; another model; without a label; a higher limit of a queue; a
- * higher class; a drained node comes back; another job ends, the one with the fewest GPUs first.
- * Each is made on a clone, which is then stepped, with those who give way gone at once: only what
- * has started the job there is named. */
+ * Candidates go from what costs the job's user least to what costs others: release it; a coarser
+ * level, or a larger slowdown; ask for less of what is short; fewer tasks; another model; without a
+ * label; a higher limit of a queue; a higher class; a drained node comes back; another job ends,
+ * the one with the fewest GPUs first. Each is made on a clone, which is then stepped, with those
+ * who give way gone at once: only what has started the job there is named. */
 #pragma once
 #include "core/remedy.h"
 

@@ -151,6 +151,29 @@ static int tasks_check(const struct core *core, uint32_t node, const struct node
     return 0;
 }
 
+/* A gang that must share a domain stays in it, though labels change. */
+static int domain_check(const struct core *core, uint32_t node, const struct node_spec *spec,
+                        struct err *err)
+{
+    uint32_t task = core->nodes.rows[node].first_task;
+
+    if (core->levels.count == 0 || task == ROW_NONE ||
+        !levels_moves(core, node, spec->labels, spec->label_count))
+        return 0;
+    for (; task != ROW_NONE; task = core->jobs.tasks[task].node_next) {
+        const struct job *job = &core->jobs.rows[core->jobs.tasks[task].job];
+        const uint32_t layout = core->shapes.gangs[job->gang].first_layout + job->layout;
+        const struct together *t = &core->shapes.layouts[layout].together;
+
+        if (!core->jobs.tasks[task].claimed &&
+            (t->within != LEVEL_NONE || t->group_within != LEVEL_NONE))
+            return err_set(err, -EBUSY,
+                           "node '%s': labels: job %llu must stay in the domains where it is",
+                           spec->name, (unsigned long long)job->id);
+    }
+    return 0;
+}
+
 /* A share of unstated bytes means other bytes on another class: book the tasks anew. */
 static void change_class(struct core *core, uint32_t node, uint32_t class_id)
 {
@@ -184,6 +207,7 @@ int fact_node_upserted(struct core *core, const struct node_spec *spec, struct e
     name = names_find(&core->names, spec->name);
     if (name != NAMES_NONE && map_find(&core->node_by_name, name, &node)) {
         rc = tasks_check(core, node, spec, err);
+        rc = rc < 0 ? rc : domain_check(core, node, spec, err);
         if (rc < 0)
             return rc;
         class_id = spec_class(core, spec);

@@ -10,19 +10,6 @@
 #include "core/ledger.h"
 #include "core/life.h"
 
-/* A job that was cancelled, failed or lost is told to stop for that, in the same step. */
-static void job_runs_on(struct core *core, uint32_t job, struct decisions *out)
-{
-    const struct job *row = &core->jobs.rows[job];
-
-    if (row->cancelled || row->failed || row->lost)
-        return;
-    if (row->limit_us > 0 && core->now_us - row->start_us >= row->limit_us)
-        job_stop(core, job, STOP_LIMIT, out);
-    else
-        due_job(core, job); /* from now on it may give way */
-}
-
 /* Room that was planned on this node is looked for elsewhere. */
 static void node_is_stuck(struct core *core, uint32_t node)
 {
@@ -65,15 +52,21 @@ static void attend(struct core *core, uint32_t job, struct decisions *out)
 static void job_overdue(struct core *core, uint32_t job, struct decisions *out)
 {
     const struct job *row = &core->jobs.rows[job];
+    const bool runs = row->state == JOB_RUNNING;
+    const bool over = runs && (row->cancelled || row->failed || row->lost);
 
-    if (row->ends_us <= core->now_us)
+    if (runs && !over && row->limit_us > 0 && core->now_us - row->start_us >= row->limit_us)
+        job_stop(core, job, STOP_LIMIT, out);
+    if (row->state == JOB_PENDING && ends_claim_due_us(row) <= core->now_us)
+        ends_claim_waits(core, job);
+    else if (row->ends_us <= core->now_us)
         ends_overran(core, job);
-    if (row->state == JOB_RUNNING)
-        job_runs_on(core, job, out);
-    else if (row->state == JOB_STOPPING && job_attend_us(core, row) <= core->now_us)
+    if (over)
+        return; /* it is told to stop for that, in the same step */
+    if (row->state == JOB_STOPPING && job_attend_us(core, row) <= core->now_us)
         attend(core, job, out);
     else
-        due_job(core, job);
+        due_job(core, job); /* one that runs may give way from now on, perhaps */
 }
 
 void settle_overdue(struct core *core, struct decisions *out)

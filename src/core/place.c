@@ -8,6 +8,7 @@
 #include "core/ledger.h"
 #include "core/life.h"
 #include "core/search.h"
+#include "core/together.h"
 
 /* ---- one task ---- */
 
@@ -133,14 +134,8 @@ static bool is_larger(const struct shape *a, const struct shape *b)
     return a->memory_bytes > b->memory_bytes;
 }
 
-/* The groups of a layout, largest tasks first, with the index of each group's first task. */
-struct group_order {
-    uint32_t count;
-    uint32_t shape[GANG_GROUPS_MAX], tasks[GANG_GROUPS_MAX], first_task[GANG_GROUPS_MAX];
-};
-
-static void order_groups(const struct core *core, const struct layout *layout,
-                         struct group_order *out)
+void place_order_groups(const struct core *core, const struct layout *layout,
+                        struct place_order *out)
 {
     uint32_t task = 0;
 
@@ -177,7 +172,7 @@ static void show_nodes(struct core *core, uint32_t mark)
 }
 
 /* Until one does not fit. Returns how many were put. */
-static uint32_t place_greedy(struct core *core, const struct group_order *groups, bool apart)
+static uint32_t place_greedy(struct core *core, const struct place_order *groups, bool apart)
 {
     uint32_t placed = 0;
 
@@ -193,7 +188,7 @@ static uint32_t place_greedy(struct core *core, const struct group_order *groups
 }
 
 /* One group of equal tasks finds room whenever there is room, unless each shares several GPUs. */
-static bool greedy_may_err(const struct core *core, const struct group_order *groups)
+static bool greedy_may_err(const struct core *core, const struct place_order *groups)
 {
     const struct shape *shape = &core->shapes.shapes[groups->shape[0]];
 
@@ -203,7 +198,7 @@ static bool greedy_may_err(const struct core *core, const struct group_order *gr
 bool place_layout(struct core *core, const struct layout *layout, enum reason *out_reason)
 {
     const uint32_t mark = trial_mark(&core->trial);
-    struct group_order groups;
+    struct place_order groups;
     uint32_t placed;
 
     *out_reason = REASON_ROOM;
@@ -211,7 +206,9 @@ bool place_layout(struct core *core, const struct layout *layout, enum reason *o
         *out_reason = place_some_fit(core, layout, false) ? REASON_GANG : REASON_ROOM;
         return false;
     }
-    order_groups(core, layout, &groups);
+    if (together_matters(&layout->together))
+        return together_place(core, layout, NULL, out_reason);
+    place_order_groups(core, layout, &groups);
     placed = place_greedy(core, &groups, layout->apart);
     if (layout->apart)
         show_nodes(core, mark);
@@ -246,13 +243,16 @@ uint32_t place_absent(struct core *core, uint32_t job, uint32_t max)
 {
     const struct job *row = &core->jobs.rows[job];
     const uint32_t mark = trial_mark(&core->trial);
-    const bool apart =
-        core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout].apart;
+    const struct layout *layout =
+        &core->shapes.layouts[core->shapes.gangs[row->gang].first_layout + row->layout];
+    const bool apart = layout->apart, together = together_matters(&layout->together);
     uint32_t placed = 0, refused = ROW_NONE;
 
     if (apart)
         hide_tasks(core, row);
-    for (uint32_t i = 0; i < row->task_count && placed < max; i++) {
+    if (together)
+        placed = together_grow(core, job, max);
+    for (uint32_t i = 0; !together && i < row->task_count && placed < max; i++) {
         const struct task *task = job_task(core, row, i);
 
         if (!task->absent || task->shape == refused)
@@ -286,7 +286,7 @@ bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t 
             *out_layout = i;
             return true;
         }
-        if (why == REASON_GANG)
+        if (why != REASON_ROOM)
             reason = why;
     }
     *out_reason = reason;
@@ -343,7 +343,7 @@ enum placing place_job(struct core *core, uint32_t job, enum held held, uint32_t
         enum reason why;
 
         if (!place_layout(core, layout, &why)) {
-            *out_reason = why == REASON_GANG ? why : *out_reason;
+            *out_reason = why != REASON_ROOM ? why : *out_reason;
             continue;
         }
         *out_layout = i;
@@ -380,6 +380,16 @@ static uint64_t tasks_on_empty(const struct shape *shape, const struct node_clas
     return tasks;
 }
 
+uint32_t place_tasks_on_empty(struct core *core, uint32_t shape_id, uint32_t class_id, bool apart)
+{
+    struct need need;
+
+    if (!fit_ever(core, shape_id, class_id, &need))
+        return 0;
+    return (uint32_t)tasks_on_empty(&core->shapes.shapes[shape_id], &core->nodes.classes[class_id],
+                                    &need, apart);
+}
+
 static bool group_fits_empty(struct core *core, const struct layout *layout,
                              const struct group *group)
 {
@@ -396,6 +406,8 @@ static bool group_fits_empty(struct core *core, const struct layout *layout,
 
 static bool layout_fits_empty(struct core *core, const struct layout *layout)
 {
+    if (together_matters(&layout->together))
+        return together_fits_empty(core, layout);
     for (uint32_t g = 0; g < layout->group_count; g++)
         if (!group_fits_empty(core, layout, &core->shapes.groups[layout->first_group + g]))
             return false;

@@ -14,6 +14,18 @@ struct layout;
  * nowhere. `slot` is kept in the trial's log. Cost: that of shortlist_best(), and one node. */
 bool place_task(struct core *core, uint32_t shape_id, uint32_t slot);
 
+/* The groups of a layout, largest tasks first, with the index of each group's first task. */
+struct place_order {
+    uint32_t count;
+    uint32_t shape[GANG_GROUPS_MAX], tasks[GANG_GROUPS_MAX], first_task[GANG_GROUPS_MAX];
+};
+void place_order_groups(const struct core *core, const struct layout *layout,
+                        struct place_order *out);
+
+/* How many tasks of the shape a node of this class holds while it is empty, at most
+ * JOB_TASKS_MAX; apart: each on a node of its own. O(1) */
+uint32_t place_tasks_on_empty(struct core *core, uint32_t shape_id, uint32_t class_id, bool apart);
+
 /* Put every task of this layout, or of one that may run with fewer as many as fit; on trial, with
  * the task's index as slot. On false nothing is taken. Tasks of one group are equal, so putting
  * them one by one finds room whenever there is room; between different groups place.c searches on

@@ -112,6 +112,7 @@ void plan_close(struct plan *p)
 {
     mem_free(p->jobs);
     mem_free(p->leavers);
+    mem_free(p->claims);
     mem_free(p->places);
 }
 
@@ -135,7 +136,8 @@ bool plan_take(struct plan *p, uint32_t leaver)
     struct leaver *l = &p->leavers[leaver];
     const struct job *row = job_of(p, leaver);
 
-    if (!rights_over(p->core, p->job, p->jobs[l->of].job, l->task, p->overshoot))
+    l->by = rights_over(p->core, p->job, p->jobs[l->of].job, l->task, p->overshoot);
+    if (l->by == RIGHT_NONE)
         return false;
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(p->core, row, i);
@@ -161,8 +163,7 @@ void plan_retake(struct plan *p, uint32_t leaver)
     book_leaving(p, leaver, 1);
 }
 
-/* Could the task stay where it is? It is taken on trial. */
-static bool can_stay(struct core *core, const struct task *task, uint32_t index)
+bool plan_can_stay(struct core *core, const struct task *task, uint32_t index)
 {
     struct holding h;
     struct need need;
@@ -192,7 +193,7 @@ static bool all_can_stay(const struct plan *p, uint32_t leaver)
 
     for (uint32_t i = 0; i < row->task_count; i++)
         if (!job_task(p->core, row, i)->left && (only == ROW_NONE || only == i) &&
-            !can_stay(p->core, job_task(p->core, row, i), i))
+            !plan_can_stay(p->core, job_task(p->core, row, i), i))
             return false;
     return true;
 }
@@ -217,6 +218,7 @@ void plan_unbook(struct plan *p)
     for (uint32_t v = 0; v < p->count; v++)
         if (p->leavers[v].chosen)
             book_leaving(p, v, -1);
+    plan_unbook_claims(p);
 }
 
 /* ---- bounds and places ---- */
@@ -248,6 +250,15 @@ bool plan_places_admitted(const struct plan *p)
                         HELD_IN_FUTURE, &refusal);
 }
 
+/* The job that loses something to the plan: of its jobs, then of its claims; ROW_NONE = not it. */
+static uint32_t loser(const struct plan *p, uint32_t i)
+{
+    if (i < p->job_count)
+        return p->jobs[i].taken > 0 ? p->jobs[i].job : ROW_NONE;
+    i -= p->job_count;
+    return p->claims[i].by != RIGHT_NONE ? p->claims[i].job : ROW_NONE;
+}
+
 bool plan_is_entitled(const struct plan *p)
 {
     const struct queues *q = &p->core->queues;
@@ -258,10 +269,12 @@ bool plan_is_entitled(const struct plan *p)
 
     if (!q->books || amounts_within(&holds, asks))
         return true;
-    for (uint32_t j = 0; j < p->job_count; j++) {
-        if (p->jobs[j].taken == 0)
+    for (uint32_t i = 0; i < p->job_count + p->claim_count; i++) {
+        const uint32_t from = loser(p, i);
+
+        if (from == ROW_NONE)
             continue;
-        queues_diverge(q, row->at.leaf, p->core->jobs.rows[p->jobs[j].job].at.leaf, &own, &other);
+        queues_diverge(q, row->at.leaf, p->core->jobs.rows[from].at.leaf, &own, &other);
         if (own == other || own == seen || !queue_is_entitled(&q->rows[own], asks))
             continue; /* it takes as of its own queue, or from who is above in any case */
         if (!entitled_to_hold(p->core, &row->at, own, asks, &holds))

@@ -19,6 +19,7 @@
 #include "core/trial.h"
 
 struct core;
+struct task;
 
 #define RESTART_US     (60 * 1000000LL) /* what a job loses by starting again, beside its work */
 #define PLAN_EXACT_MAX 10u              /* leavers up to which all sets of them are looked at */
@@ -40,7 +41,16 @@ struct leaver {
     uint32_t of;   /* row of plan.jobs */
     uint32_t task; /* index in the job; ROW_NONE = all of it */
     bool chosen;   /* taken off */
+    enum right by; /* by which it was taken off */
     bool barred;   /* the right over it ended with what was taken before */
+};
+
+/* A claim that may be lost to the waiting job. */
+struct leaving_claim {
+    uint32_t job;  /* whose it is */
+    uint32_t rank; /* of its class */
+    uint64_t sequence;
+    enum right by; /* by which it is taken off; RIGHT_NONE = it is not */
 };
 
 struct plan {
@@ -51,6 +61,8 @@ struct plan {
     uint32_t job_count, job_cap;
     struct leaver *leavers; /* [count] in the order of their jobs */
     uint32_t count, cap;
+    struct leaving_claim *claims; /* [claim_count] best first */
+    uint32_t claim_count, claim_cap;
     uint32_t layout;           /* that fits */
     struct trial_item *places; /* [place_count] where the gang goes */
     uint32_t place_count, place_cap;
@@ -60,6 +72,9 @@ struct plan {
  * O(running jobs). */
 void plan_open(struct plan *p, struct core *core, uint32_t job, enum overshoot overshoot);
 void plan_close(struct plan *p); /* what was taken off is for the caller to undo first */
+
+/* Could the task stay where it is, or was to be? If so it is on its node again, in the trial. */
+bool plan_can_stay(struct core *core, const struct task *task, uint32_t index);
 
 /* Take a leaver off, if the right over it still holds. O(its tasks) */
 bool plan_take(struct plan *p, uint32_t leaver);
@@ -85,11 +100,34 @@ bool plan_places_admitted(const struct plan *p);
  * O(tasks) where it holds what it asks for. */
 bool plan_is_entitled(const struct plan *p);
 
+/* Take all claims off that it has a right over by its class, worst first; false if there are none.
+ * They cost nothing: nobody runs there yet. O(claims * depth + their tasks) */
+bool plan_take_claims(struct plan *p);
+/* Once the gang has its places: the claims that could stay are put back, best first. */
+void plan_put_back_claims(struct plan *p);
+/* The trial is undone to before they were taken: they stay where they are. */
+void plan_untake_claims(struct plan *p);
+/* The trial is undone; the books forget those that are taken off, which are still to be lost. */
+void plan_unbook_claims(const struct plan *p);
+/* What is off after all is lost: who had it is in line again. The plan is carried out. */
+void plan_drop_claims(struct plan *p);
+
 /* The trial is undone; the books forget the chosen too, which stay chosen. */
 void plan_unbook(struct plan *p);
 
 /* Is there room with nobody chosen? If so the places are on trial, and in `places`. */
 bool plan_none(struct plan *p);
+
+/* Take a leaver off, and all of its job if that cannot spare it. False, with some perhaps taken, if
+ * the job may neither go on nor be stopped whole. */
+bool plan_take_of_job(struct plan *p, uint32_t leaver);
+
+/* Take leavers off until plan_admits(): of those below the queue whose bound it is, worst first. */
+bool plan_make_way(struct plan *p);
+
+/* Of this layout, whose tasks are to be near each other: domain by domain. As plan_near() beside.
+ * O(domains * log(leavers) * (their nodes + their leavers)) */
+bool plan_together(struct plan *p, uint32_t layout);
 
 /* The two ways to choose. On true the chosen are taken off, the places are on trial and in
  * `places`, with their layout; on false the trial and the books are as before. exact  every set of

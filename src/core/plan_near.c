@@ -241,8 +241,7 @@ static bool node_fits(struct core *core, uint32_t node, uint32_t shape_id)
            fit_now(core, shape_id, core->nodes.rows[node].state, &need);
 }
 
-/* Takes the leaver off, and all of its job if that cannot spare it. */
-static bool take(struct plan *p, uint32_t v)
+bool plan_take_of_job(struct plan *p, uint32_t v)
 {
     const struct leaving_job *job = &p->jobs[p->leavers[v].of];
 
@@ -475,7 +474,7 @@ static bool make_room(struct near *n, uint32_t shape_id)
             if (p->leavers[v].chosen || p->leavers[v].barred)
                 continue;
             last = p->leavers[v].of;
-            barred = p->leavers[v].barred = !take(p, v);
+            barred = p->leavers[v].barred = !plan_take_of_job(p, v);
         }
         if (barred)
             continue;
@@ -488,8 +487,8 @@ static bool make_room(struct near *n, uint32_t shape_id)
     return false;
 }
 
-/* Room within the bounds of its queues, before room on nodes: the worst below the queue first. */
-static bool make_way(struct plan *p)
+/* Before room on nodes. */
+bool plan_make_way(struct plan *p)
 {
     const struct queues *q = &p->core->queues;
     uint32_t queue;
@@ -499,7 +498,8 @@ static bool make_way(struct plan *p)
             const struct standing *at = &p->core->jobs.rows[p->jobs[p->leavers[v].of].job].at;
 
             if (!p->leavers[v].chosen &&
-                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) && take(p, v))
+                (queues_is_below(q, at->leaf, queue) || at->of_class == queue) &&
+                plan_take_of_job(p, v))
                 break;
         }
         if (v == p->count)
@@ -659,7 +659,8 @@ static bool try_plan(struct near *n, const struct layout *layout)
     p->place_count = 0;
     for (uint32_t v = 0; v < p->count; v++)
         p->leavers[v].barred = false;
-    if (make_way(p) && place_all(n, layout) && plan_places_admitted(p) && plan_is_entitled(p)) {
+    if (plan_make_way(p) && place_all(n, layout) && plan_places_admitted(p) &&
+        plan_is_entitled(p)) {
         plan_put_back_unneeded(p);
         refine(n, layout, mark);
         return true;
@@ -697,7 +698,9 @@ bool plan_near(struct plan *p)
 
     near_open(&near, p);
     for (uint32_t i = 0; i < gang->layout_count && !done; i++)
-        done = try_layout(&near, i);
+        done = together_matters(&p->core->shapes.layouts[gang->first_layout + i].together)
+                   ? plan_together(p, i)
+                   : try_layout(&near, i);
     near_close(&near);
     return done;
 }

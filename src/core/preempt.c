@@ -23,10 +23,34 @@ static void shrink(const struct plan *p, const struct leaving_job *job, struct d
     mem_free(tasks);
 }
 
-static void stop_chosen(const struct plan *p, struct decisions *out)
+/* The right by which the job is stopped. */
+static enum right taken_by(const struct plan *p, const struct leaving_job *job)
+{
+    for (uint32_t i = job->first; i < job->first + job->count; i++)
+        if (p->leavers[i].chosen)
+            return p->leavers[i].by;
+    return RIGHT_NONE;
+}
+
+/* All the rights that it uses. */
+static uint32_t taken_by_all(const struct plan *p)
+{
+    uint32_t by = RIGHT_NONE;
+
+    for (uint32_t i = 0; i < p->count; i++)
+        by |= p->leavers[i].chosen ? p->leavers[i].by : RIGHT_NONE;
+    for (uint32_t i = 0; i < p->claim_count; i++)
+        by |= p->claims[i].by;
+    return by;
+}
+
+static void carry_out(struct plan *p, struct decisions *out)
 {
     struct core *core = p->core;
     struct job *claimant = &core->jobs.rows[p->job];
+
+    claimant->took_by = taken_by_all(p);
+    plan_drop_claims(p);
 
     for (uint32_t j = 0; j < p->job_count; j++) {
         const struct leaving_job *job = &p->jobs[j];
@@ -39,7 +63,7 @@ static void stop_chosen(const struct plan *p, struct decisions *out)
         }
         core->jobs.rows[job->job].claimant = claimant->id;
         claimant->victims++;
-        rights_gave_way(core, job->job);
+        rights_gave_way(core, job->job, taken_by(p, job));
         job_stop(core, job->job, STOP_PREEMPT, out);
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);
@@ -67,17 +91,58 @@ static void give_leaving(struct core *core)
     }
 }
 
+static bool choose(struct plan *p)
+{
+    if (p->count == 0)
+        return false;
+    return p->count <= PLAN_EXACT_MAX ? plan_exact(p) : plan_near(p);
+}
+
+/* With the claims off that it may take, or with none if that is how it can be done: what it may
+ * take from others can be less without them. */
+static bool choose_with_claims(struct plan *p)
+{
+    const uint32_t mark = trial_mark(&p->core->trial);
+
+    if (plan_take_claims(p)) {
+        if (plan_none(p) || choose(p)) {
+            plan_put_back_claims(p);
+            return true;
+        }
+        trial_undo(p->core, mark);
+        plan_untake_claims(p);
+    }
+    return choose(p);
+}
+
+/* Where only claims are in its way it starts at once, and nobody more is told to leave. */
+static bool start_on_claims(struct plan *p)
+{
+    const uint32_t mark = trial_mark(&p->core->trial);
+
+    if (!plan_take_claims(p))
+        return false;
+    if (plan_none(p)) {
+        give_leaving(p->core); /* a claim is on top of what they hold */
+        plan_put_back_claims(p);
+        return true;
+    }
+    trial_undo(p->core, mark);
+    plan_untake_claims(p);
+    return false;
+}
+
 /* On trial: the victims still hold what they have. Perhaps it is enough to wait for those that
  * leave anyway; then nobody more is told to, and the room is claimed. */
 static bool make_plan(struct plan *p)
 {
     const uint32_t mark = trial_mark(&p->core->trial);
-    bool done;
+    bool done = start_on_claims(p);
 
-    give_leaving(p->core);
-    done = trial_mark(&p->core->trial) > mark && plan_none(p);
-    if (!done && p->count > 0)
-        done = p->count <= PLAN_EXACT_MAX ? plan_exact(p) : plan_near(p);
+    if (!done) {
+        give_leaving(p->core);
+        done = (trial_mark(&p->core->trial) > mark && plan_none(p)) || choose_with_claims(p);
+    }
     trial_undo(p->core, mark);
     plan_unbook(p);
     return done;
@@ -95,7 +160,7 @@ bool preempt_for(struct core *core, uint32_t job, struct decisions *out)
         plan_open(&plan, core, job, (enum overshoot)overshoot);
         done = make_plan(&plan);
         if (done)
-            stop_chosen(&plan, out);
+            carry_out(&plan, out);
         plan_close(&plan);
         if (core->queues.count == 1)
             break; /* nothing to fall below */

@@ -115,6 +115,23 @@ static uint32_t modes_of(const struct core *core, const struct gang *gang)
     return 0;
 }
 
+static const char *level_text(const struct core *core, uint32_t level)
+{
+    return level != LEVEL_NONE ? names_text(&core->names, level) : "";
+}
+
+/* What is of the job is of all its layouts. */
+static void together_of(const struct core *core, const struct gang *gang, struct job_spec *out)
+{
+    const struct together *t = &core->shapes.layouts[gang->first_layout].together;
+
+    out->within = level_text(core, t->within);
+    out->near = level_text(core, t->near);
+    out->group_within = level_text(core, t->group_within);
+    out->group_size = t->group_size;
+    out->slowdown_max_ppm = t->slowdown_max_ppm;
+}
+
 static void resubmission_make(const struct core *core, const struct job *job,
                               struct resubmission *out)
 {
@@ -144,6 +161,7 @@ static void resubmission_make(const struct core *core, const struct job *job,
         .array = "",
         .remaining_us = job->remaining_us,
     };
+    together_of(core, gang, &out->spec);
     if (job->array != ROW_NONE) {
         const struct array *array = &core->gate.arrays[job->array];
 
@@ -206,6 +224,12 @@ static void drop_label(struct resubmission *request, struct group_spec *group, c
     group->label_count = kept;
 }
 
+static void regroup(struct job_spec *spec, const char *level)
+{
+    spec->group_within = level;
+    spec->group_size = level[0] != '\0' ? spec->group_size : 0;
+}
+
 static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *remedy,
                          struct err *err)
 {
@@ -222,6 +246,12 @@ static int ask_otherwise(struct core *clone, uint32_t job, const struct remedy *
         ask_fewer_tasks(&request.spec, group, (uint32_t)remedy->to);
     else if (remedy->type == REMEDY_MODELS)
         group->model_count = 0;
+    else if (remedy->type == REMEDY_WITHIN)
+        request.spec.within = level_text(clone, remedy->name);
+    else if (remedy->type == REMEDY_GROUPS)
+        regroup(&request.spec, level_text(clone, remedy->name));
+    else if (remedy->type == REMEDY_SLOWDOWN)
+        request.spec.slowdown_max_ppm = (uint32_t)remedy->to;
     else if (remedy->type == REMEDY_LABEL)
         drop_label(&request, group, names_text(&clone->names, remedy->name));
     else
@@ -300,6 +330,9 @@ int remedy_make(struct core *clone, uint64_t job_id, const struct remedy *remedy
     case REMEDY_TASKS:
     case REMEDY_MODELS:
     case REMEDY_LABEL:
+    case REMEDY_WITHIN:
+    case REMEDY_GROUPS:
+    case REMEDY_SLOWDOWN:
     case REMEDY_CLASS:
         return ask_otherwise(clone, job, remedy, err);
     case REMEDY_LIMIT:

@@ -19,6 +19,9 @@ enum remedy_type {
     REMEDY_TASKS,    /* a group has `to` tasks, not `from` */
     REMEDY_MODELS,   /* a group may go to GPUs of any model */
     REMEDY_LABEL,    /* a group does without a label */
+    REMEDY_WITHIN,   /* all its tasks share a domain of a coarser level, or of none */
+    REMEDY_GROUPS,   /* so do its groups */
+    REMEDY_SLOWDOWN, /* it accepts to be so much slower */
     REMEDY_LIMIT,    /* the bound of a queue is `to`, not `from` */
     REMEDY_CLASS,    /* it is of another class */
     REMEDY_NODE,     /* a node that was drained gets work again */
@@ -29,8 +32,8 @@ struct remedy {
     enum remedy_type type;
     uint32_t group;         /* LESS, TASKS, MODELS, LABEL: index in its first layout */
     enum shortage what;     /* LESS */
-    int64_t from, to;       /* LESS, TASKS, LIMIT */
-    uint32_t name;          /* name id: LABEL, CLASS, NODE */
+    int64_t from, to;       /* LESS, TASKS, LIMIT; SLOWDOWN: ppm */
+    uint32_t name;          /* name id: LABEL, CLASS, NODE; WITHIN, GROUPS: LEVEL_NONE = none */
     struct refusal refusal; /* LIMIT: whose bound, and of which resource */
     uint64_t job_id;        /* JOB_ENDS */
     bool badly;             /* JOB_ENDS: with an error, for the job waits for that */

@@ -10,6 +10,8 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/tape.h"
+#include "core/due.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/reserve_impl.h"
@@ -142,6 +144,12 @@ bool reservation_counts(const struct core *core, uint32_t row)
 }
 
 /* All are to have their turn, in places that are listed. */
+static void claim_moved(struct core *core, uint32_t job)
+{
+    ends_claim_moved(core, job);
+    due_job(core, job);
+}
+
 static void begin(struct core *core)
 {
     struct reserve *r = &core->reserve;
@@ -152,6 +160,9 @@ static void begin(struct core *core)
     r->beside_all = false;
     for (uint32_t row = 0; row < r->count; row++)
         r->rows[row].turn = ROW_NONE;
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        if (job_has_claim(&core->jobs.rows[core->claimants[i]]))
+            claim_moved(core, core->claimants[i]);
 }
 
 static void list_all(struct core *core)
@@ -239,6 +250,13 @@ bool reserve_again(struct core *core, bool changed)
     return true;
 }
 
+/* It starts as was told, or a moment later for a kill that was not heard of yet (ends.h). */
+static bool is_as_told(const struct reservation *row)
+{
+    return row->told_us != TIME_NONE && row->for_job == JOB_NONE && row->at_us > row->told_us &&
+           row->at_us - row->told_us <= KILLED_WITHIN_US;
+}
+
 static void tell(const struct core *core, struct reservation *row, struct decisions *out)
 {
     struct decision decision = {
@@ -300,7 +318,7 @@ void reserve_close(struct core *core, struct decisions *out)
     sort_stable(r->rows, r->count, sizeof *r->rows, in_turn, NULL);
     compact(core);
     for (uint32_t row = 0; row < r->count; row++)
-        if (r->rows[row].changed)
+        if (r->rows[row].changed && !is_as_told(&r->rows[row]))
             tell(core, &r->rows[row], out);
     r->upset = false;
 }

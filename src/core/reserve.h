@@ -14,7 +14,7 @@
  * turn, or of a new configuration.
  *
  * Bounds of queues: what a reservation will hold counts from now on for a job that outlasts its
- * start. A claim (claim.h) has no known end, so no reservation counts on its room. A job that
+ * start. A claim (claim.h) holds its room until its job has run. A job that
  * others give way to takes no place of a reservation of a job before it. */
 #pragma once
 #include <stdbool.h>

@@ -92,11 +92,20 @@ static void book_ended(struct core *core, uint32_t job, int sign)
     }
 }
 
+static bool has_ending_claim(const struct core *core, uint32_t job)
+{
+    return job_has_claim(&core->jobs.rows[job]) && core->jobs.rows[job].ends_us != TIME_NONE;
+}
+
 static void book_ended_by(struct core *core, int64_t at_us, int sign)
 {
     for (uint32_t i = 0; core->queues.books && i < core->jobs.active_count; i++)
         if (core->jobs.rows[core->jobs.active[i]].ends_us <= at_us)
             book_ended(core, core->jobs.active[i], sign);
+    for (uint32_t i = 0; core->queues.books && i < core->claimant_count; i++)
+        if (has_ending_claim(core, core->claimants[i]) &&
+            core->jobs.rows[core->claimants[i]].ends_us <= at_us)
+            book_ended(core, core->claimants[i], sign);
 }
 
 /* ---- places in a window ---- */
@@ -158,6 +167,13 @@ static bool place_now(struct core *core, uint32_t job, struct window window, uin
     return done;
 }
 
+static const struct layout *layout_reserved(const struct core *core, const struct reservation *row)
+{
+    const uint32_t gang = core->jobs.rows[row->job].gang;
+
+    return &core->shapes.layouts[core->shapes.gangs[gang].first_layout + row->layout];
+}
+
 /* Where its reservation is. */
 static bool place_as_reserved(struct core *core, uint32_t job, struct window window,
                               uint32_t *out_layout)
@@ -178,7 +194,8 @@ static bool place_as_reserved(struct core *core, uint32_t job, struct window win
     for (uint32_t i = 0; i < row->place_count; i++)
         trial_take(core, row->places[i].node, row->places[i].shape, row->places[i].gpu_mask,
                    row->places[i].mig_start, row->places[i].slot);
-    if (place_within_bounds(core, job, mark, row->place_count, HELD_NOW, &refusal))
+    if (place_within_bounds(core, job, mark, row->place_count, HELD_NOW, &refusal) &&
+        slowdown_within(core, layout_reserved(core, row), mark))
         return true;
     trial_undo(core, mark);
     return false;
@@ -262,19 +279,27 @@ static int by_time(const void *a, const void *b, void *arg)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+static void list_ending(struct core *core, uint32_t job, int64_t before_us)
+{
+    struct reserve *r = &core->reserve;
+    const struct job *row = &core->jobs.rows[job];
+    const struct ending ending = {row->ends_us, row->sequence, job};
+
+    if (row->ends_us < before_us)
+        vec_push(r->endings, r->ending_count, r->ending_cap, ending);
+}
+
 /* When room gets free before this time, the earliest first. */
 static void list_endings(struct core *core, int64_t before_us)
 {
     struct reserve *r = &core->reserve;
 
     r->ending_count = 0;
-    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
-        const struct job *row = &core->jobs.rows[core->jobs.active[i]];
-        const struct ending ending = {row->ends_us, row->sequence, core->jobs.active[i]};
-
-        if (row->ends_us < before_us)
-            vec_push(r->endings, r->ending_count, r->ending_cap, ending);
-    }
+    for (uint32_t i = 0; i < core->jobs.active_count; i++)
+        list_ending(core, core->jobs.active[i], before_us);
+    for (uint32_t i = 0; i < core->claimant_count; i++)
+        if (has_ending_claim(core, core->claimants[i]))
+            list_ending(core, core->claimants[i], before_us);
     for (uint32_t row = 0; row < r->count; row++) {
         const struct ending ending = {r->rows[row].until_us, UINT64_MAX, ROW_NONE};
 

@@ -29,13 +29,17 @@ static bool may_reclaim(const struct core *core, uint32_t job)
     return false;
 }
 
-void rights_gave_way(struct core *core, uint32_t job)
+void rights_gave_way(struct core *core, uint32_t job, enum right by)
 {
     struct job *row = &core->jobs.rows[job];
-    const int64_t ran_us = row->start_us != TIME_NONE ? core->now_us - row->start_us : 0;
+    const bool ran = row->state == JOB_RUNNING && core->now_us - row->start_us >= YIELD_SOON_US;
+    const bool turned = (row->took_by & (RIGHT_CLASS | RIGHT_ORDER)) != 0 && row->took_by != by;
     uint32_t doublings;
 
-    row->yields = ran_us < YIELD_SOON_US ? row->yields + (row->yields < UINT32_MAX) : 0;
+    row->took_by = RIGHT_NONE;
+    if (!ran && !turned)
+        return;
+    row->yields = ran ? 0 : row->yields + (row->yields < UINT32_MAX);
     row->takes_after_us = 0;
     if (row->yields <= YIELDS_FREE)
         return;
@@ -45,12 +49,19 @@ void rights_gave_way(struct core *core, uint32_t job)
         (TAKES_AGAIN_US << (doublings < TAKES_DOUBLE_MAX ? doublings : TAKES_DOUBLE_MAX));
 }
 
+/* It gave way too often of late to take by its class or its order (rights.h). */
+static bool holds_off(const struct core *core, uint32_t job)
+{
+    return core->jobs.rows[job].takes_after_us > core->now_us;
+}
+
 bool rights_some(const struct core *core, uint32_t job)
 {
-    return core->jobs.active_count > 0 && core->jobs.rows[job].takes_after_us <= core->now_us &&
-           (orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ||
-            classes_may_take(&core->classes, core->jobs.rows[job].class_id) ||
-            may_reclaim(core, job));
+    const bool first = orderer_of(core, job)->policy->preempts == PREEMPT_TAKE ||
+                       classes_may_take(&core->classes, core->jobs.rows[job].class_id);
+
+    return core->jobs.active_count > 0 &&
+           ((first && !holds_off(core, job)) || may_reclaim(core, job));
 }
 
 static bool has_class_over(const struct core *core, uint32_t job, uint32_t victim)
@@ -100,29 +111,40 @@ static bool is_safe_below(const struct core *core, uint32_t job, uint32_t top)
     return true;
 }
 
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
-                 enum overshoot overshoot)
+/* A job with a claim does not run yet, so nothing of what it is promised while it runs counts. */
+static bool may_lose(const struct core *core, const struct job *victim)
 {
-    const bool class = has_class_over(core, job, victim);
-    const bool first = class || has_order_over(core, job, victim);
+    return job_has_claim(victim) || job_may_give_way(core, victim);
+}
+
+enum right rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
+                       enum overshoot overshoot)
+{
+    const bool takes = !holds_off(core, job);
+    const enum right first = !takes                              ? RIGHT_NONE
+                             : has_class_over(core, job, victim) ? RIGHT_CLASS
+                             : has_order_over(core, job, victim) ? RIGHT_ORDER
+                                                                 : RIGHT_NONE;
     uint32_t own, other;
     struct amounts held;
     bool entitled, safe;
 
-    if (!job_may_give_way(core, &core->jobs.rows[victim]))
-        return false;
+    if (!may_lose(core, &core->jobs.rows[victim]))
+        return RIGHT_NONE;
     queues_diverge(&core->queues, core->jobs.rows[job].at.leaf, core->jobs.rows[victim].at.leaf,
                    &own, &other);
     if (own == other)
         return first;
     entitled = queue_is_entitled(&core->queues.rows[own], asks_of(core, job));
-    safe = first && is_safe_below(core, job, own);
+    safe = first != RIGHT_NONE && is_safe_below(core, job, own);
     if (!entitled && !safe)
-        return false;
-    if (entitled && safe && class)
-        return true;
+        return RIGHT_NONE;
+    if (entitled && safe && first == RIGHT_CLASS)
+        return RIGHT_CLASS;
     held = job_amounts(core, &core->jobs.rows[victim], task);
-    return all_above(core, victim, other, &held, entitled ? overshoot : OVERSHOOT_NEVER);
+    if (!all_above(core, victim, other, &held, entitled ? overshoot : OVERSHOOT_NEVER))
+        return RIGHT_NONE;
+    return entitled ? RIGHT_RECLAIM : first;
 }
 
 uint32_t rights_reach(struct core *core, uint32_t job)
@@ -135,6 +157,8 @@ uint32_t rights_reach(struct core *core, uint32_t job)
 
     if (may_reclaim(core, job))
         return v->count;
+    if (holds_off(core, job))
+        return 0;
     while (low < high) { /* by rank, then from large keys to small ones */
         const uint32_t middle = low + (high - low) / 2;
         const struct victim *victim = &v->list[middle];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rights.h - from which running jobs a waiting one may take.
+/* rights.h - from which running jobs a waiting one may take; by class also from which claims
+ * (claim.h).
  *
  *   class    from a class of a lower rank than its own says
  *   order    from its own class, if both go by the same order and that takes: from a larger key
@@ -11,11 +12,12 @@
  * cannot be taken again: who has lost it is not entitled to more than it holds, and the other one
  * not above. tests/sim/s_rest.c looks for turns without end.
  *
- * Several jobs could still take turns by several of these rights. So who gave way twice in a row
- * within YIELD_SOON_US of its start has no right over anybody for TAKES_AGAIN_US, after a third
- * time for twice as long, and so on. In a round of jobs that take turns each of them gives way in
- * each round, so in any time there are only so many rounds as doublings fit. It takes nothing from
- * what a queue is entitled to: others in it may take, and it may start where there is room.
+ * Several jobs could still take turns by several of these rights; by one alone they cannot. In such
+ * a round each job takes, and gives way soon after, and to one of those that took by class or order
+ * that happens by another right than its own. Who had that happen twice in a row within
+ * YIELD_SOON_US of its start takes by its class and its order from nobody for TAKES_AGAIN_US, after
+ * a third time for twice as long, and so on; so in any time there are only so many rounds as
+ * doublings fit. What a queue is entitled to it may reclaim all the while.
  *
  * All is judged by the books as they stand, so a plan that grows writes what it takes into them. */
 #pragma once
@@ -24,21 +26,31 @@
 
 struct core;
 
+/* By what one job takes from another; bits, for what it took by from several. */
+enum right {
+    RIGHT_NONE = 0,
+    RIGHT_CLASS = 1,
+    RIGHT_ORDER = 2,
+    RIGHT_RECLAIM = 4,
+};
+#define RIGHTS_ALL 7u
+
 enum overshoot {
     OVERSHOOT_NEVER, /* reclaim leaves the other queue what it is entitled to */
     OVERSHOOT_ONCE,  /* it may fall below by the last job that it loses */
 };
 
-/* It was told to give way to another. */
-void rights_gave_way(struct core *core, uint32_t job);
+/* It is told to give way to another that takes by this right, or its claim is taken so. */
+void rights_gave_way(struct core *core, uint32_t job, enum right by);
 
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);
 
-/* Has it one over this running job, or a task of it? `task` is its index, ROW_NONE = all of them.
- * O(1) within a queue, O(depth + tasks of the victim) between queues. */
-bool rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
-                 enum overshoot overshoot);
+/* Which has it over this running job, or this job with a claim, or a task of it? `task` is its
+ * index, ROW_NONE = all of them. O(1) within a queue, O(depth + tasks of the victim) between
+ * queues. */
+enum right rights_over(struct core *core, uint32_t job, uint32_t victim, uint32_t task,
+                       enum overshoot overshoot);
 
 /* So many of core->victims, the first ones, are all that it could have a right over; nothing is
  * said of each of these. Needs victims_refresh() in the same step. O(depth + log victims). */

@@ -16,7 +16,10 @@
  *  9. The books of queues and classes are what jobs and tasks add up to: rules_books.c.
  * 10. A reservation is of a job that waits, on nodes that are there.
  * 11. What is known of how a node's GPUs are wired is of as many GPUs as it has.
- * 12. No two instances of a split GPU have one slice, and each starts where it may. */
+ * 12. A gang is inside the level that its tasks must share, and so are its groups, unless a report
+ *     says that a task is elsewhere; an unfinished job names levels that are configured; and who
+ *     crosses uplinks is counted from what is placed.
+ * 13. No two instances of a split GPU have one slice, and each starts where it may. */
 #include <errno.h>
 #include <string.h>
 
@@ -27,6 +30,7 @@
 #include "core/fit.h"
 #include "core/impl.h"
 #include "core/rules_books.h"
+#include "core/together.h"
 
 struct sums {
     int64_t mcpu, memory_bytes;
@@ -181,7 +185,7 @@ static int check_instances(const struct core *core, uint32_t node, struct err *e
     struct sums sums;
 
     if ((row->mig_first != ROW_NONE) != (class->mig_type > 0))
-        return err_set(err, -EINVAL, "rule 12: node '%s': has books of instances, or has none",
+        return err_set(err, -EINVAL, "rule 13: node '%s': has books of instances, or has none",
                        names_text(&core->names, row->name));
     if (row->mig_first == ROW_NONE)
         return 0;
@@ -194,7 +198,7 @@ static int check_instances(const struct core *core, uint32_t node, struct err *e
         if (!mig_gpu_valid(class_mig(class), &book->made) ||
             (!row->deficit && (mig_held_clashes(&sums.mig[i], &sums.mig[i]) ||
                                !mig_gpu_valid(class_mig(class), &all))))
-            return err_set(err, -EINVAL, "rule 12: node '%s': GPU %u: instances cannot be so",
+            return err_set(err, -EINVAL, "rule 13: node '%s': GPU %u: instances cannot be so",
                            names_text(&core->names, row->name), i);
         if (!mig_room_is(&core->nodes.rooms, book->room, class->mig_type - 1, mig_book_bars(book),
                          &book->made, &book->held))
@@ -271,6 +275,9 @@ static int check_tasks(const struct core *core, const struct job *job, uint32_t 
                            (unsigned long long)job->id, i, gpus);
         *tasks += !task->left;
     }
+    if (!together_obeyed(core, job))
+        return err_set(err, -EINVAL, "rule 12: job %llu: is outside the level that it must share",
+                       (unsigned long long)job->id);
     return check_elastic(core, job, err);
 }
 
@@ -286,6 +293,9 @@ static int check_claim(const struct core *core, const struct job *job, uint32_t 
     for (uint32_t i = 0; i < job->task_count; i++)
         listed = listed && job_task(core, job, i)->claimed;
     *tasks += job->task_count;
+    if (!together_obeyed(core, job))
+        return err_set(err, -EINVAL, "rule 12: job %llu: claims room outside the level",
+                       (unsigned long long)job->id);
     if (!listed || job->queued)
         return err_set(err, -EINVAL, "rule 4: job %llu: waits and holds tasks",
                        (unsigned long long)job->id);
@@ -317,6 +327,26 @@ static int check_waiting(const struct core *core, uint32_t job, struct err *err)
     return 0;
 }
 
+/* The levels that an unfinished job names stay configured. */
+static int check_levels(const struct core *core, const struct job *job, struct err *err)
+{
+    const struct gang *gang = &core->shapes.gangs[job->gang];
+
+    for (uint32_t i = 0; i < gang->layout_count; i++) {
+        const struct together *t = &core->shapes.layouts[gang->first_layout + i].together;
+        const uint32_t names[] = {t->within, t->near, t->group_within};
+
+        if (t->slowdown_max_ppm > 0 && core->levels.count == 0)
+            return err_set(err, -EINVAL, "rule 12: job %llu: there are no levels to be fast on",
+                           (unsigned long long)job->id);
+        for (uint32_t n = 0; n < 3; n++)
+            if (names[n] != LEVEL_NONE && levels_find(&core->levels, names[n]) == LEVEL_NONE)
+                return err_set(err, -EINVAL, "rule 12: job %llu: asks for an unknown level",
+                               (unsigned long long)job->id);
+    }
+    return 0;
+}
+
 static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victims, struct err *err)
 {
     uint32_t pending = 0, in_line = 0, queued = 0;
@@ -331,6 +361,8 @@ static int check_jobs(const struct core *core, uint32_t *tasks, uint32_t *victim
         }
         if (row->state != JOB_PENDING && row->state != JOB_FREE)
             rc = check_tasks(core, row, tasks, err);
+        if (row->state != JOB_FREE && rc == 0)
+            rc = check_levels(core, row, err);
         if (rc < 0)
             return rc;
         pending += row->state == JOB_PENDING;
@@ -363,6 +395,8 @@ int core_check_rules(const struct core *core, struct err *err)
                        victims[1]);
     if (!due_is_right(core))
         return err_set(err, -EINVAL, "rule 8: what is due is not known at its time");
+    if (!levels_counted_right(core))
+        return err_set(err, -EINVAL, "rule 12: gangs that cross uplinks are counted wrong");
     rc = core_check_books(core, err);
     return rc < 0 ? rc : reserve_check(core, err);
 }

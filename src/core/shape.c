@@ -144,6 +144,11 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
         digest_u32(d, layouts[i].slowdown_ppm);
         digest_u32(d, layouts[i].apart);
         digest_u32(d, layouts[i].tasks_min);
+        digest_u32(d, layouts[i].together.within);
+        digest_u32(d, layouts[i].together.near);
+        digest_u32(d, layouts[i].together.group_within);
+        digest_u32(d, layouts[i].together.group_size);
+        digest_u32(d, layouts[i].together.slowdown_max_ppm);
         digest_u32(d, layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++) {
             digest_u32(d, layouts[i].groups[g].shape);
@@ -152,10 +157,17 @@ static void digest_layouts(struct digest *d, const struct layout_spec *layouts, 
     }
 }
 
+static bool same_together(const struct together *a, const struct together *b)
+{
+    return a->within == b->within && a->near == b->near && a->group_within == b->group_within &&
+           a->group_size == b->group_size && a->slowdown_max_ppm == b->slowdown_max_ppm;
+}
+
 static bool same_layout(const struct shapes *s, const struct layout *a, const struct layout_spec *b)
 {
     if (a->group_count != b->group_count || a->slowdown_ppm != b->slowdown_ppm ||
-        a->apart != b->apart || a->tasks_min != b->tasks_min)
+        a->apart != b->apart || a->tasks_min != b->tasks_min ||
+        !same_together(&a->together, &b->together))
         return false;
     for (uint32_t g = 0; g < a->group_count; g++) {
         const struct group *have = &s->groups[a->first_group + g];
@@ -247,6 +259,7 @@ static uint32_t gang_add(struct shapes *s, const struct layout_spec *layouts, ui
             .slowdown_ppm = layouts[i].slowdown_ppm,
             .apart = layouts[i].apart,
             .tasks_min = layouts[i].tasks_min,
+            .together = layouts[i].together,
         };
         vec_reserve(s->groups, s->group_cap, s->group_count + layouts[i].group_count);
         for (uint32_t g = 0; g < layouts[i].group_count; g++)
@@ -460,8 +473,48 @@ static void layout_check(const struct shapes *s, const struct layout *layout, ui
         tape_fail(t, "layout: of %u tasks cannot run with %u", tasks, layout->tasks_min);
 }
 
-static void layouts_walk(struct shapes *s, struct tape *t)
+static void level_walk(uint32_t *level, uint32_t names, struct tape *t)
 {
+    bool said = *level != LEVEL_NONE;
+
+    tape_bool(t, &said);
+    if (said)
+        tape_row(t, level, names, "level of a layout");
+    else
+        *level = LEVEL_NONE;
+}
+
+/* Groups are of equal tasks, all of which are needed. */
+static void together_walk(const struct layout *layout, struct together *row, uint32_t names,
+                          struct tape *t)
+{
+    level_walk(&row->within, names, t);
+    level_walk(&row->near, names, t);
+    level_walk(&row->group_within, names, t);
+    tape_max(t, &row->group_size, JOB_TASKS_MAX, "tasks of a group that stays together");
+    tape_max(t, &row->slowdown_max_ppm, SLOWDOWN_PPM_MAX, "slowdown of a layout");
+    if (!tape_loads(t))
+        return;
+    if ((row->group_size > 0) != (row->group_within != LEVEL_NONE) ||
+        (row->group_size > 0 &&
+         (layout->group_count != 1 || layout->tasks_min % row->group_size != 0)))
+        tape_fail(t, "layout: its tasks make no groups");
+    if (row->slowdown_max_ppm > 0 && row->slowdown_max_ppm < 1000000)
+        tape_fail(t, "layout: wants to be faster than the best");
+}
+
+/* Where nobody asks for levels, digests are as if there was nothing to ask. */
+static bool some_together(const struct shapes *s)
+{
+    for (uint32_t i = 0; i < s->layout_count; i++)
+        if (together_matters(&s->layouts[i].together))
+            return true;
+    return false;
+}
+
+static void layouts_walk(struct shapes *s, uint32_t names, struct tape *t)
+{
+    const bool together = some_together(s);
     uint32_t count = s->layout_count, next = 0;
 
     tape_count(t, &count, "layouts");
@@ -477,6 +530,8 @@ static void layouts_walk(struct shapes *s, struct tape *t)
         tape_u32(t, &row->tasks_min);
         if (tape_loads(t) && !t->failed)
             layout_check(s, row, next, t);
+        if (!tape_digests(t) || together)
+            together_walk(row, &row->together, names, t);
         next += row->group_count;
     }
     if (tape_loads(t) && !t->failed && next != s->group_count)
@@ -509,8 +564,12 @@ static void gang_loaded(struct shapes *s, uint32_t id, uint32_t first, struct ta
     for (uint32_t i = 0; i < gang->layout_count; i++) {
         const struct layout *layout = &s->layouts[first + i];
 
-        layouts[i] = (struct layout_spec){&s->groups[layout->first_group], layout->group_count,
-                                          layout->slowdown_ppm, layout->apart, layout->tasks_min};
+        layouts[i] = (struct layout_spec){&s->groups[layout->first_group],
+                                          layout->group_count,
+                                          layout->slowdown_ppm,
+                                          layout->apart,
+                                          layout->tasks_min,
+                                          layout->together};
         if (gang->layout_count > 1 && layout->tasks_min < layout_tasks(s, layout))
             tape_fail(t, "gang: of several layouts is not elastic");
     }
@@ -544,6 +603,6 @@ void shapes_walk(struct shapes *s, uint32_t names, struct tape *t)
     selectors_walk(s, names, t);
     rows_walk(s, names, t);
     groups_walk(s, t);
-    layouts_walk(s, t);
+    layouts_walk(s, names, t);
     gangs_walk(s, t);
 }

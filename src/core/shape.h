@@ -44,6 +44,20 @@ struct selector {
     uint32_t labels[SELECTOR_TERMS_MAX]; /* name ids of "key=value", ascending */
 };
 
+#define LEVEL_NONE UINT32_MAX
+
+/* Which tasks of a layout must be near each other; levels by the id of their name, or LEVEL_NONE.
+ * See levels.h. */
+struct together {
+    uint32_t within;           /* all tasks share one domain of it */
+    uint32_t near;             /* they should */
+    uint32_t group_within;     /* each group_size tasks in a row share one domain of it */
+    uint32_t group_size;       /* 0 = none */
+    uint32_t slowdown_max_ppm; /* against the best placement; 0 = any */
+};
+
+#define TOGETHER_NONE ((struct together){LEVEL_NONE, LEVEL_NONE, LEVEL_NONE, 0, 0})
+
 struct group {
     uint32_t shape;
     uint32_t tasks; /* 1..JOB_TASKS_MAX */
@@ -54,6 +68,7 @@ struct layout {
     bool apart;                        /* each task on a node of its own */
     uint32_t tasks_min;                /* it may run with so few; all of them, if it is rigid */
     uint32_t slowdown_ppm;             /* run time against the best layout, 1000000 = as fast */
+    struct together together;
 };
 
 struct gang {
@@ -84,6 +99,7 @@ struct layout_spec {
     uint32_t slowdown_ppm;
     bool apart;
     uint32_t tasks_min; /* 1..all; less than all only in a gang of one layout with one group */
+    struct together together;
 };
 
 void shapes_init(struct shapes *s);
@@ -103,6 +119,13 @@ static inline uint32_t layout_tasks(const struct shapes *s, const struct layout 
     for (uint32_t g = 0; g < layout->group_count; g++)
         tasks += s->groups[layout->first_group + g].tasks;
     return tasks;
+}
+
+/* Does it matter where its tasks are to each other? */
+static inline bool together_matters(const struct together *t)
+{
+    return t->within != LEVEL_NONE || t->near != LEVEL_NONE || t->group_within != LEVEL_NONE ||
+           t->slowdown_max_ppm != 0;
 }
 
 /* The modes that a part of a GPU may be had in. */

@@ -243,7 +243,7 @@ static void check_job(const struct core *core, const struct job *job, struct tap
         tape_fail(t, "job %llu: is %s, with such times", id, job_state_text(job->state));
     if (job->queued && !wanted_is_same(&core->pending.buckets[job->bucket].ask, &ask))
         tape_fail(t, "job %llu: waits among others", id);
-    if (job->ends_us != TIME_NONE && job->state == JOB_PENDING)
+    if (job->ends_us != TIME_NONE && job->state == JOB_PENDING && job->task_first == ROW_NONE)
         tape_fail(t, "job %llu: waits, and has an end", id);
     if ((job->cancelled || job->failed || job->lost) && !job->unsettled &&
         (job->state == JOB_STARTING || job->state == JOB_RUNNING))
@@ -301,6 +301,15 @@ static void rebuild_node(struct core *core, uint32_t node, struct tape *t)
         restore_task(core, task);
 }
 
+/* Books add up what jobs ask for; submit.c let in no more than can be counted. */
+static void check_sums(const struct core *core, const struct job *job, struct tape *t)
+{
+    for (int r = 0; r < RES_COUNT; r++)
+        if (core->shapes.gangs[job->gang].asks.of[r] >= AMOUNT_SUM_MAX - core->asks.of[r])
+            tape_fail(t, "job %llu: with it, jobs ask for more than can be counted",
+                      (unsigned long long)job->id);
+}
+
 static void note_waiting(struct core *core, const struct job *job)
 {
     queues_book(&core->queues, &job->at, BOOK_ASKED, &core->shapes.gangs[job->gang].asks, 1,
@@ -309,16 +318,8 @@ static void note_waiting(struct core *core, const struct job *job)
 }
 
 /* The books of queues and classes follow from the jobs. */
-static void count_job(struct core *core, const struct job *job, struct tape *t)
+static void count_job(struct core *core, const struct job *job)
 {
-    const struct amounts *asks = &core->shapes.gangs[job->gang].asks;
-
-    for (int r = 0; r < RES_COUNT; r++)
-        if (asks->of[r] >= AMOUNT_SUM_MAX - core->asks.of[r]) {
-            tape_fail(t, "job %llu: with it, jobs ask for more than can be counted",
-                      (unsigned long long)job->id);
-            return;
-        }
     queues_count_job(&core->queues, &job->at, 1);
     amounts_add(&core->asks, &core->shapes.gangs[job->gang].asks, 1);
     if (job->state != JOB_PENDING)
@@ -356,9 +357,10 @@ static void rebuild(struct core *core, struct tape *t)
     for (uint32_t job = 0; tape_more(t, job, core->jobs.count); job++)
         if (core->jobs.rows[job].state != JOB_FREE) {
             check_job(core, &core->jobs.rows[job], t);
+            check_sums(core, &core->jobs.rows[job], t);
             if (t->failed)
                 return;
-            count_job(core, &core->jobs.rows[job], t);
+            count_job(core, &core->jobs.rows[job]);
             due_job(core, job);
             elastic_update(core, job);
         }
@@ -379,6 +381,7 @@ static void core_walk(struct core *core, struct tape *t)
 
     config_walk(core, t);
     names_and_empty_walk(core, t);
+    levels_walk(&core->levels, names_count(&core->names), t);
     shapes_walk(&core->shapes, names_count(&core->names), t);
     nodes_walk(&core->nodes, names_count(&core->names), t);
     queues_walk(&core->queues, names_count(&core->names), core->orderer_count, t);

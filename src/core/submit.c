@@ -244,6 +244,82 @@ static struct amounts sum_of(const struct job_layout_spec *layout)
     return amounts;
 }
 
+static bool is_said(const char *level)
+{
+    return level != NULL && level[0] != '\0';
+}
+
+static uint32_t find_level(const struct core *core, const char *level)
+{
+    const uint32_t name = is_said(level) ? names_find(&core->names, level) : NAMES_NONE;
+
+    return name != NAMES_NONE ? levels_find(&core->levels, name) : LEVEL_NONE;
+}
+
+static int level_check(const struct core *core, const char *field, const char *level,
+                       struct err *err)
+{
+    const struct levels *l = &core->levels;
+
+    if (!is_said(level) || find_level(core, level) != LEVEL_NONE)
+        return 0;
+    if (l->count == 0)
+        return err_set(err, -ENOENT, "%s '%s': unknown, no levels are configured", field, level);
+    err_set(err, -ENOENT, "%s", names_text(&core->names, l->rows[l->count - 1].name));
+    for (uint32_t i = l->count - 1; i-- > 0;)
+        err_prefix(err, -ENOENT, "%s, ", names_text(&core->names, l->rows[i].name));
+    return err_prefix(err, -ENOENT, "%s '%s': unknown, the levels are ", field, level);
+}
+
+static int task_groups_check(const struct job_spec *spec, struct err *err)
+{
+    if (is_said(spec->group_within) != (spec->group_size > 0))
+        return err_set(err, -EINVAL, "group_size, group_within: go with each other");
+    if (spec->group_size == 0)
+        return 0;
+    if (spec->tasks_min > 0 || spec->service)
+        return err_set(err, -EINVAL,
+                       "group_size: goes with jobs that need all of their tasks, not with "
+                       "tasks_min or service");
+    for (uint32_t i = 0; i < spec->layout_count; i++)
+        if (spec->layouts[i].group_count != 1 ||
+            spec->layouts[i].groups[0].tasks % spec->group_size != 0)
+            return err_set(err, -EINVAL,
+                           "group_size: the tasks must be alike, and so many of them that %u "
+                           "divides them",
+                           spec->group_size);
+    return 0;
+}
+
+/* Which levels it names, and what it wants of them. */
+static int levels_check(const struct core *core, const struct job_spec *spec, struct err *err)
+{
+    int rc = level_check(core, "within", spec->within, err);
+
+    rc = rc < 0 ? rc : level_check(core, "near", spec->near, err);
+    rc = rc < 0 ? rc : level_check(core, "group_within", spec->group_within, err);
+    rc = rc < 0 ? rc : task_groups_check(spec, err);
+    if (rc == 0 && is_said(spec->within) && is_said(spec->near) &&
+        find_level(core, spec->near) <= find_level(core, spec->within))
+        rc = err_set(err, -EINVAL, "near '%s': must be a finer level than within '%s'", spec->near,
+                     spec->within);
+    if (rc == 0 && is_said(spec->within) && is_said(spec->group_within) &&
+        find_level(core, spec->group_within) <= find_level(core, spec->within))
+        rc = err_set(err, -EINVAL, "group_within '%s': must be a finer level than within '%s'",
+                     spec->group_within, spec->within);
+    if (rc == 0 && spec->slowdown_max_ppm > 0 &&
+        (spec->slowdown_max_ppm < 1000000 || spec->slowdown_max_ppm > SLOWDOWN_PPM_MAX))
+        rc = err_set(err, -EINVAL, "slowdown_max_ppm: must be 0 or 1000000 to %d, is %u",
+                     SLOWDOWN_PPM_MAX, spec->slowdown_max_ppm);
+    if (rc == 0 && spec->slowdown_max_ppm > 0 && (spec->tasks_min > 0 || spec->service))
+        rc = err_set(err, -EINVAL,
+                     "slowdown_max_ppm: goes with jobs that need all of their tasks, not with "
+                     "tasks_min or service");
+    if (rc == 0 && spec->slowdown_max_ppm > 0 && core->levels.count == 0)
+        rc = err_set(err, -EINVAL, "slowdown_max_ppm: no levels are configured");
+    return rc < 0 ? err_prefix(err, rc, "job %llu: ", (unsigned long long)spec->id) : 0;
+}
+
 /* Books of queues add up what jobs ask for. */
 static int sums_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
@@ -382,6 +458,7 @@ static int job_check(const struct core *core, const struct job_spec *spec, struc
             return err_prefix(err, rc, "job %llu: layouts[%u].", (unsigned long long)spec->id, i);
     }
     rc = elastic_check(core, spec, err);
+    rc = rc < 0 ? rc : levels_check(core, spec, err);
     rc = rc < 0 ? rc : exclusive_check(spec, err);
     rc = rc < 0 ? rc : modes_check(spec, err);
     return rc < 0 ? rc : sums_check(core, spec, err);
@@ -457,6 +534,23 @@ static uint32_t intern(struct core *core, const char *text)
     return text[0] == '\0' ? core->no_name : names_intern(&core->names, text);
 }
 
+/* They were checked, so they are there. */
+static uint32_t level_name(const struct core *core, const char *level)
+{
+    return is_said(level) ? names_find(&core->names, level) : LEVEL_NONE;
+}
+
+static struct together spec_together(const struct core *core, const struct job_spec *spec)
+{
+    return (struct together){
+        .within = level_name(core, spec->within),
+        .near = level_name(core, spec->near),
+        .group_within = level_name(core, spec->group_within),
+        .group_size = spec->group_size,
+        .slowdown_max_ppm = spec->slowdown_max_ppm,
+    };
+}
+
 static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
 {
     const struct task_terms terms = {
@@ -475,8 +569,12 @@ static uint32_t intern_gang(struct core *core, const struct job_spec *spec)
     for (uint32_t i = 0; i < spec->layout_count; i++) {
         const struct job_layout_spec *layout = &spec->layouts[i];
 
-        layouts[i] = (struct layout_spec){next, layout->group_count, layout->slowdown_ppm,
-                                          layout->apart != 0 || spec->exclusive, spec->tasks_min};
+        layouts[i] = (struct layout_spec){next,
+                                          layout->group_count,
+                                          layout->slowdown_ppm,
+                                          layout->apart != 0 || spec->exclusive,
+                                          spec->tasks_min,
+                                          spec_together(core, spec)};
         for (uint32_t g = 0; g < layout->group_count; g++) {
             *next = (struct group){group_shape(core, &layout->groups[g], &terms),
                                    layout->groups[g].tasks};

@@ -83,6 +83,7 @@ static void move_task(struct core *core, uint32_t job, uint32_t index, uint32_t 
     core->index.gains++;
     ledger_reported(core, task->node);
     job_unlink_task(core, core->jobs.rows[job].task_first + index);
+    core->jobs.rows[job].elsewhere |= task->node != node;
     task->node = node;
     task->gpu_mask = gpu_mask;
     task->mig_start = mig_start;
@@ -118,8 +119,8 @@ int fact_task_started(struct core *core, const struct event *event, struct err *
 
 /* ---- exited and lost ---- */
 
-/* The first task of a job that fails before it has started: its GPUs may be to blame. Those that
- * fail after it do so because of that one, or because they were told to stop. */
+/* The first task of a job that fails or is lost before it has started: its GPUs may be to blame.
+ * Those that fail after it do so because of that one, or because they were told to stop. */
 static bool device_failed(struct core *core, const struct job *row, const struct task *task)
 {
     return !task->started && row->state == JOB_STARTING && !row->cancelled && !row->failed &&
@@ -160,11 +161,15 @@ int fact_task_exited(struct core *core, const struct event *event, struct err *e
 
 int fact_task_lost(struct core *core, const struct event *event, struct err *err)
 {
+    const struct task *task;
     uint32_t job;
     const int rc = find_task(core, event, &job, err);
 
     if (rc <= 0 || job_task(core, &core->jobs.rows[job], event->task.task)->left)
         return rc < 0 ? rc : 0;
+    task = job_task(core, &core->jobs.rows[job], event->task.task);
+    if (!core->nodes.rows[task->node].silent)
+        (void)device_failed(core, &core->jobs.rows[job], task);
     job_task_lost(core, job, event->task.task);
     return 0;
 }

@@ -61,7 +61,7 @@ static void held_at(const struct core *core, uint32_t node, int64_t at_us, struc
     for (; t != ROW_NONE; t = core->jobs.tasks[t].node_next) {
         const struct task *task = &core->jobs.tasks[t];
 
-        if (task->claimed || core->jobs.rows[task->job].ends_us > at_us)
+        if (at_us <= core->now_us || core->jobs.rows[task->job].ends_us > at_us)
             hold_add(core, node, task->shape, task->gpu_mask, task->mig_start, out);
     }
     for (uint32_t i = first_on(core, node); i != ROW_NONE; i = r->on[i].next) {

@@ -145,6 +145,30 @@ static void add_places(struct sc *sc, struct text *line, const struct decision *
     }
 }
 
+/* 2.5 of 2500000. */
+static void add_ppm(struct text *line, uint32_t ppm)
+{
+    uint32_t part = ppm % 1000000, digits = 6;
+
+    text_addf(line, "%u", ppm / 1000000);
+    if (part == 0)
+        return;
+    for (; part % 10 == 0; part /= 10)
+        digits--;
+    text_addf(line, ".%0*u", (int)digits, part);
+}
+
+/* Where the best place would be as good, nothing is said. */
+static void add_slowdown(struct text *line, const struct slowdown *slowdown)
+{
+    if (slowdown->all_reduce_ppm <= 1000000 && slowdown->all_to_all_ppm <= 1000000)
+        return;
+    text_add(line, " slowdown ");
+    add_ppm(line, slowdown->all_reduce_ppm);
+    text_add(line, ", all-to-all ");
+    add_ppm(line, slowdown->all_to_all_ppm);
+}
+
 static void add_stop(struct sc *sc, struct text *line, const struct decision *d)
 {
     text_addf(line, "stop %s %s", name_of(sc, d->job_id), stop_mode_text(d->mode));
@@ -209,6 +233,7 @@ void sc_log_decision(struct sc *sc, const struct decision *d)
     case DECISION_START:
         text_addf(&line, "start %s", name);
         add_places(sc, &line, d);
+        add_slowdown(&line, &d->slowdown);
         break;
     case DECISION_STOP:
         add_stop(sc, &line, d);

@@ -95,12 +95,22 @@ static void format_why(struct json_out *json, const struct decision *decision)
         json_key_null(json, "queue");
 }
 
+/* Where no bandwidth is known, nothing is said. */
+static void format_slowdown(struct json_out *json, const struct slowdown *slowdown)
+{
+    if (slowdown->all_reduce_ppm != 0)
+        json_key_u64(json, "all_reduce_ppm", slowdown->all_reduce_ppm);
+    if (slowdown->all_to_all_ppm != 0)
+        json_key_u64(json, "all_to_all_ppm", slowdown->all_to_all_ppm);
+}
+
 static void format_rest(struct json_out *json, const struct decision *decision)
 {
     switch (decision->type) {
     case DECISION_START:
         json_key_u64(json, "run", decision->run);
         json_key_u64(json, "layout", decision->layout);
+        format_slowdown(json, &decision->slowdown);
         break;
     case DECISION_STOP:
         json_key_u64(json, "run", decision->run);

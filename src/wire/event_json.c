@@ -188,6 +188,21 @@ static void format_after(struct json_out *json, const struct job_spec *job)
     json_array_end(json);
 }
 
+/* Where its tasks are to be to each other. */
+static void format_together(struct json_out *json, const struct job_spec *job)
+{
+    if (or_empty(job->within)[0] != '\0')
+        json_key_string(json, "within", job->within);
+    if (or_empty(job->near)[0] != '\0')
+        json_key_string(json, "near", job->near);
+    if (or_empty(job->group_within)[0] != '\0')
+        json_key_string(json, "group_within", job->group_within);
+    if (job->group_size != 0)
+        json_key_u64(json, "group_size", job->group_size);
+    if (job->slowdown_max_ppm != 0)
+        json_key_u64(json, "slowdown_max_ppm", job->slowdown_max_ppm);
+}
+
 static void format_job(struct json_out *json, const struct job_spec *job)
 {
     json_key_u64(json, "id", job->id);
@@ -202,6 +217,7 @@ static void format_job(struct json_out *json, const struct job_spec *job)
     json_key_bool(json, "exclusive", job->exclusive);
     json_key_bool(json, "fixed", job->fixed);
     format_job_sharing(json, job);
+    format_together(json, job);
     json_key_u64(json, "retries", job->retries);
     json_key_i64(json, "deadline_us", job->deadline_us);
     json_key_i64(json, "limit_us", job->limit_us);

@@ -112,14 +112,33 @@ static void write_start(const struct explanation *e, const struct forward *forwa
         json_key_i64(json, "not_before_us", forward->end_us);
 }
 
+static void write_level(const struct core *core, uint32_t level, struct json_out *json)
+{
+    if (level != LEVEL_NONE)
+        json_key_string(json, "level", core_name(core, level));
+    else
+        json_key_null(json, "level");
+}
+
+static void write_lack(const struct core *core, const struct together_lack *lack,
+                       struct json_out *json)
+{
+    if (lack->level == LEVEL_NONE)
+        return;
+    write_level(core, lack->level, json);
+    json_key_u64(json, "domains", lack->domains);
+    json_key_u64(json, "tasks_in_best", lack->best);
+}
+
 static void write_remedy(const struct core *core, const struct explanation *e,
                          const struct explain_names *names, struct json_out *json)
 {
-    static const char *const words[] = {"none",  "release", "less",  "tasks", "models",
-                                        "label", "limit",   "class", "node",  "job_ends"};
+    static const char *const words[] = {"none",  "release", "less",         "tasks",    "models",
+                                        "label", "within",  "group_within", "slowdown", "limit",
+                                        "class", "node",    "job_ends"};
     const struct remedy *r = &e->remedy;
-    const bool amounts =
-        r->type == REMEDY_LESS || r->type == REMEDY_TASKS || r->type == REMEDY_LIMIT;
+    const bool amounts = r->type == REMEDY_LESS || r->type == REMEDY_TASKS ||
+                         r->type == REMEDY_LIMIT || r->type == REMEDY_SLOWDOWN; /* in millionths */
 
     json_key(json, "nearest_change");
     json_object_begin(json);
@@ -136,6 +155,8 @@ static void write_remedy(const struct core *core, const struct explanation *e,
     }
     if (r->type == REMEDY_LABEL || r->type == REMEDY_CLASS || r->type == REMEDY_NODE)
         json_key_string(json, "name", core_name(core, r->name));
+    if (r->type == REMEDY_WITHIN || r->type == REMEDY_GROUPS)
+        write_level(core, r->name, json);
     if (r->type == REMEDY_JOB_ENDS)
         json_key_string(json, "job", names->job(names->arg, r->job_id));
     json_key_u64(json, "tried", e->tries);
@@ -162,6 +183,7 @@ void explain_json(const struct core *core, const struct explanation *e,
             write_obstacles(core, &e->obstacles, json);
             json_key_u64(json, "tasks", e->tasks);
             json_key_u64(json, "tasks_fit", e->tasks_fit);
+            write_lack(core, &e->lack, json);
         }
         write_services(e, names, json);
         write_position(&e->position, json);

@@ -222,8 +222,28 @@ static void add_room(const struct writer *w)
     if (e->groups > 1)
         text_addf(w->out, " (for its group %u of %u)", e->group + 1, e->groups);
     text_add(w->out, ".\n");
-    if (e->tasks > 1)
+    if (e->tasks > 1 && e->lack.level == LEVEL_NONE)
         text_addf(w->out, "%u of its %u tasks fit now.\n", e->tasks_fit, e->tasks);
+}
+
+/* What a domain lacks, or all of them together where groups must stay together. */
+static void add_lack(const struct writer *w)
+{
+    const struct explanation *e = w->e;
+    const struct together_lack *l = &e->lack;
+    const char *level;
+
+    if (l->level == LEVEL_NONE)
+        return;
+    level = core_name(w->core, l->level);
+    if (l->domains == 0)
+        text_addf(w->out, "No node is in a %s.\n", level);
+    else if (l->groups)
+        text_addf(w->out, "In groups that share a %s, %u of its %u tasks have room now.\n", level,
+                  l->best, e->tasks);
+    else
+        text_addf(w->out, "No %s has room for all %u tasks of it now; the best of %u has for %u.\n",
+                  level, e->tasks, l->domains, l->best);
 }
 
 /* "job a and job b" of a list that may be longer than what is named. */
@@ -361,6 +381,14 @@ static void add_limit(const struct writer *w, const struct remedy *r)
     explain_add_resource(w->out, r->refusal.resource, r->to, false);
 }
 
+/* "allow its tasks anywhere in one spine" */
+static void add_coarser(const struct writer *w, const struct remedy *r)
+{
+    text_add(w->out, explain_remedy_text(r->type));
+    if (r->name != LEVEL_NONE)
+        text_addf(w->out, " in one %s", core_name(w->core, r->name));
+}
+
 static void add_remedy(const struct writer *w)
 {
     const struct remedy *r = &w->e->remedy;
@@ -382,6 +410,13 @@ static void add_remedy(const struct writer *w)
     } else if (r->type == REMEDY_TASKS) {
         text_addf(w->out, "ask for %" PRId64 " task%s instead of %" PRId64, r->to,
                   r->to == 1 ? "" : "s", r->from);
+    } else if (r->type == REMEDY_WITHIN || r->type == REMEDY_GROUPS) {
+        add_coarser(w, r);
+    } else if (r->type == REMEDY_SLOWDOWN) {
+        text_add(w->out, "accept a slowdown of ");
+        add_milli(w->out, (r->to + 999) / 1000);
+        text_add(w->out, " instead of ");
+        add_milli(w->out, r->from / 1000);
     } else if (r->type == REMEDY_LIMIT) {
         add_limit(w, r);
     } else if (r->type == REMEDY_JOB_ENDS) {
@@ -433,6 +468,7 @@ void explain_text(const struct core *core, const struct explanation *e,
     add_reason(&w);
     add_bound(&w);
     add_room(&w);
+    add_lack(&w);
     add_services(&w);
     add_position(&w);
     if (forward != NULL)
@@ -496,6 +532,12 @@ const char *explain_remedy_text(enum remedy_type type)
         return "allow any GPU model";
     case REMEDY_LABEL:
         return "do without label ";
+    case REMEDY_WITHIN:
+        return "allow its tasks anywhere";
+    case REMEDY_GROUPS:
+        return "allow the tasks of a group anywhere";
+    case REMEDY_SLOWDOWN:
+        return "accept a larger slowdown";
     case REMEDY_LIMIT:
         return "raise a limit";
     case REMEDY_CLASS:

@@ -12,7 +12,7 @@
 #include "wire/modes_doc.h"
 #include "wire/rules_doc.h"
 
-enum { OWN_FIELDS = 26 };
+enum { OWN_FIELDS = 31 };
 
 struct job_text {
     struct group_text group; /* first: the offsets of group_fields hold */
@@ -40,6 +40,12 @@ static const struct field own_fields[OWN_FIELDS] = {
     {"min-run", FIELD_I64, NUMBER_DURATION, false, AT(job.min_run_us), 0, DURATION_US_MAX},
     {"array", FIELD_NAME, NUMBER_WHOLE, false, AT(job.array), 0, 0},
     {"array-limit", FIELD_U32, NUMBER_WHOLE, false, AT(job.array_limit), 1, JOBS_MAX},
+    {"within", FIELD_NAME, NUMBER_WHOLE, false, AT(job.within), 0, 0},
+    {"near", FIELD_NAME, NUMBER_WHOLE, false, AT(job.near), 0, 0},
+    {"group-within", FIELD_NAME, NUMBER_WHOLE, false, AT(job.group_within), 0, 0},
+    {"group-size", FIELD_U32, NUMBER_WHOLE, false, AT(job.group_size), 1, JOB_TASKS_MAX},
+    {"slowdown", FIELD_U32, NUMBER_MICRO, false, AT(job.slowdown_max_ppm), 1000000,
+     SLOWDOWN_PPM_MAX},
     {"after", FIELD_NODE, NUMBER_WHOLE, false, AT(after), 0, 0},
     {"groups", FIELD_NODE, NUMBER_WHOLE, false, AT(groups), 0, 0},
     {"modes", FIELD_NODE, NUMBER_WHOLE, false, AT(modes), 0, 0},

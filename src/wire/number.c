@@ -29,6 +29,7 @@ static const struct kind kinds[] = {
     [NUMBER_MIB] = {"a whole number of MiB", "", 1 << 20},
     [NUMBER_GIB] = {"a whole number of GiB", "", 1 << 30},
     [NUMBER_DURATION] = {"a duration such as 60s, 5m or 1.5h", "s", 1000000},
+    [NUMBER_BITRATE] = {"bits each second such as 400G or 1.6T", "", 1},
     [NUMBER_SHARE] = {"a share such as 0.5 or 1/3", "", GPU_MGPU},
 };
 
@@ -62,6 +63,32 @@ static int scan_share(const char *text, int64_t *out)
     return 0;
 }
 
+/* Powers of 1000, as network ports are named. */
+static int scan_bitrate(const char *text, int64_t *out)
+{
+    static const char units[] = "KMGT";
+    const size_t len = strlen(text);
+    const char *unit = len > 1 ? strchr(units, text[len - 1]) : NULL;
+    char number[32];
+    int64_t millis, scale = 1;
+    int rc;
+
+    if (len >= sizeof number)
+        return -EINVAL;
+    memcpy(number, text, len + 1);
+    for (const char *u = units; unit != NULL && u <= unit; u++)
+        scale *= 1000;
+    if (unit != NULL)
+        number[len - 1] = '\0';
+    rc = scan_decimal(number, 3, &millis);
+    if (rc < 0)
+        return rc;
+    if (__builtin_mul_overflow(millis, scale, out))
+        return -ERANGE;
+    *out /= 8000;
+    return 0;
+}
+
 static int scan_kind(const char *text, enum number_kind kind, int64_t *out)
 {
     switch (kind) {
@@ -73,6 +100,8 @@ static int scan_kind(const char *text, enum number_kind kind, int64_t *out)
         return scan_bytes(text, out);
     case NUMBER_DURATION:
         return scan_duration_us(text, out);
+    case NUMBER_BITRATE:
+        return scan_bitrate(text, out);
     case NUMBER_SHARE:
         return scan_share(text, out);
     case NUMBER_WHOLE:
@@ -97,6 +126,21 @@ static struct bound bound_bytes(int64_t value)
     return bound;
 }
 
+static struct bound bound_bitrate(int64_t bytes)
+{
+    static const char *const units[] = {"", "K", "M", "G", "T"};
+    int64_t bits = bytes * 8;
+    struct bound bound;
+    size_t unit = 0;
+
+    while (unit < 4 && bits != 0 && bits % 1000 == 0) {
+        bits /= 1000;
+        unit++;
+    }
+    snprintf(bound.text, sizeof bound.text, "%lld%s", (long long)bits, units[unit]);
+    return bound;
+}
+
 /* A bound as it would be written in the file: thousandths show only where there are any. */
 static struct bound bound_of(int64_t value, enum number_kind kind)
 {
@@ -106,6 +150,8 @@ static struct bound bound_of(int64_t value, enum number_kind kind)
 
     if (kind == NUMBER_BYTES)
         return bound_bytes(value);
+    if (kind == NUMBER_BITRATE)
+        return bound_bitrate(value);
     len = (size_t)snprintf(bound.text, sizeof bound.text, "%s%lld",
                            value < 0 && value > -scale ? "-" : "", (long long)(value / scale));
     if (part != 0 && (scale == 1000 || scale == 1000000)) {

@@ -16,6 +16,7 @@
 const struct field rules_fields[RULES_FIELDS_COUNT] = {
     {"queues", FIELD_NODE, NUMBER_WHOLE, false, AT(queues), 0, 0},
     {"classes", FIELD_NODE, NUMBER_WHOLE, false, AT(classes), 0, 0},
+    {"levels", FIELD_NODE, NUMBER_WHOLE, false, AT(levels), 0, 0},
     {"default-queue", FIELD_NAME, NUMBER_WHOLE, false, AT(default_queue), 0, 0},
     {"default-class", FIELD_NAME, NUMBER_WHOLE, false, AT(default_class), 0, 0},
     {"reservation-depth", FIELD_NODE, NUMBER_WHOLE, false, AT(reservation_depth), 0, 0},
@@ -32,7 +33,7 @@ struct rules_doc rules_doc_default(void)
 
 bool rules_doc_is_stated(const struct rules_doc *text)
 {
-    return text->queues || text->classes || text->reservation_depth ||
+    return text->queues || text->classes || text->levels || text->reservation_depth ||
            text->default_queue[0] != '\0' || text->default_class[0] != '\0' ||
            text->silent_us >= 0 || text->share_half_life_us >= 0;
 }
@@ -193,6 +194,42 @@ static int read_classes(const struct doc *doc, const struct doc_node *list, stru
     return rc;
 }
 
+/* ---- levels ---- */
+
+#undef AT
+#define AT(member) offsetof(struct level_spec, member)
+
+static const struct field level_fields[] = {
+    {"name", FIELD_NAME, NUMBER_WHOLE, true, AT(name), 0, 0},
+    {"bandwidth", FIELD_I64, NUMBER_BITRATE, false, AT(bandwidth_bytes), 1, LEVEL_BYTES_MAX},
+    {"uplink", FIELD_I64, NUMBER_BITRATE, false, AT(uplink_bytes), 1, LEVEL_BYTES_MAX},
+};
+
+static int read_levels(const struct doc *doc, const struct doc_node *list, struct rules_spec *out,
+                       struct err *err)
+{
+    struct level_spec *levels;
+    struct names seen;
+    int rc = doc_want_list(doc, list, LEVELS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    levels = arena_alloc(doc->arena, list->child_count, sizeof *levels);
+    out->levels = levels;
+    names_init(&seen);
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n)) {
+        struct level_spec *level = &levels[out->level_count];
+
+        rc = fields_read(doc, n, level_fields, sizeof level_fields / sizeof *level_fields, level,
+                         err);
+        if (rc == 0 && names_intern(&seen, level->name) != out->level_count++)
+            rc = doc_error(doc, n, err, -EINVAL, "level %s is there twice",
+                           quote_of(level->name).text);
+    }
+    names_done(&seen);
+    return rc;
+}
+
 /* ---- all of it ---- */
 
 static int read_depth(const struct doc *doc, const struct doc_node *node, uint32_t *out,
@@ -228,5 +265,7 @@ int rules_doc_finish(const struct doc *doc, const struct rules_doc *text, struct
         rc = read_queues(doc, text->queues, out, err);
     if (rc == 0 && text->classes)
         rc = read_classes(doc, text->classes, out, err);
+    if (rc == 0 && text->levels)
+        rc = read_levels(doc, text->levels, out, err);
     return rc;
 }

@@ -22,6 +22,10 @@
  *       min-run: 0s              # its jobs do not give way before
  *       user-limit: {gpus: 4}    # of each user, over all queues
  *       users: [ada]             # who may use it; everybody
+ *   levels:                      # of the network between nodes, coarse to fine
+ *     - name: leaf               # and the key of the label that says where a node is
+ *       bandwidth: 400G          # bits each second of one node to others of its domain; unknown
+ *       uplink: 1.6T             # of a whole domain to others; unknown
  *   default-queue: vision        # of jobs that name none; without it they are refused
  *   default-class: low           # medium if there is one, else the first
  *   reservation-depth: 1         # or all; 0: who does not fit is passed by
@@ -34,7 +38,7 @@
 #include "core/event.h"
 #include "wire/fields.h"
 
-#define RULES_FIELDS_COUNT 7
+#define RULES_FIELDS_COUNT 8
 
 #define RESERVATION_DEPTH_DEFAULT 0
 #define NODE_SILENT_DEFAULT_US    INT64_C(60000000)
@@ -42,7 +46,7 @@
 #define DURATION_US_MAX           (INT64_C(1) << 55) /* about 1,100 years */
 
 struct rules_doc {
-    const struct doc_node *queues, *classes, *reservation_depth;
+    const struct doc_node *queues, *classes, *levels, *reservation_depth;
     const char *default_queue, *default_class;
     int64_t silent_us, share_half_life_us;
 };

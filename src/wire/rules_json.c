@@ -53,6 +53,20 @@ static void format_class(struct json_out *json, const struct class_spec *class)
     json_object_end(json);
 }
 
+static void format_levels(struct json_out *json, const struct rules_spec *rules)
+{
+    json_key(json, "levels");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < rules->level_count; i++) {
+        json_object_begin(json);
+        json_key_string(json, "name", rules->levels[i].name);
+        json_key_i64(json, "bandwidth_bytes", rules->levels[i].bandwidth_bytes);
+        json_key_i64(json, "uplink_bytes", rules->levels[i].uplink_bytes);
+        json_object_end(json);
+    }
+    json_array_end(json);
+}
+
 void rules_format(struct json_out *json, const struct rules_spec *rules)
 {
     json_key(json, "queues");
@@ -71,6 +85,8 @@ void rules_format(struct json_out *json, const struct rules_spec *rules)
     json_key_u64(json, "reservation_depth", rules->reservation_depth);
     json_key_i64(json, "silent_us", rules->silent_us);
     json_key_i64(json, "share_half_life_us", rules->share_half_life_us);
+    if (rules->level_count > 0)
+        format_levels(json, rules);
 }
 
 /* ---- from text ---- */
@@ -161,6 +177,27 @@ static int parse_class(const struct doc *doc, const struct doc_node *node, struc
     return parse_amounts(doc, json.user_limit, out->user_limit, err);
 }
 
+#undef AT
+#define AT(member) offsetof(struct level_spec, member)
+
+static const struct field level_fields[] = {
+    TEXT("name", name), I64("bandwidth_bytes", bandwidth_bytes), I64("uplink_bytes", uplink_bytes)};
+
+static int parse_levels(const struct doc *doc, const struct doc_node *list, struct rules_spec *out,
+                        struct err *err)
+{
+    struct level_spec *levels;
+    int rc = doc_want_list(doc, list, LEVELS_MAX, err);
+
+    if (rc < 0)
+        return rc;
+    levels = arena_alloc(doc->arena, list->child_count, sizeof *levels);
+    out->levels = levels;
+    for (const struct doc_node *n = doc_first(doc, list); n && rc == 0; n = doc_next(doc, n))
+        rc = fields_read(doc, n, level_fields, 3, &levels[out->level_count++], err);
+    return rc;
+}
+
 int rules_parse(const struct doc *doc, const struct rules_text *text, struct rules_spec *out,
                 struct err *err)
 {
@@ -182,5 +219,5 @@ int rules_parse(const struct doc *doc, const struct rules_text *text, struct rul
     for (const struct doc_node *n = doc_first(doc, text->classes); n && rc == 0;
          n = doc_next(doc, n))
         rc = parse_class(doc, n, &classes[out->class_count++], err);
-    return rc;
+    return rc == 0 && text->levels ? parse_levels(doc, text->levels, out, err) : rc;
 }

@@ -14,7 +14,7 @@ struct json_out;
 /* The fields of a config_changed line, as they are read. */
 struct rules_text {
     struct rules_spec rules;
-    const struct doc_node *queues, *classes;
+    const struct doc_node *queues, *classes, *levels;
 };
 
 /* Rows for a table of fields whose AT() finds a struct rules_text in `m`. */
@@ -23,7 +23,10 @@ struct rules_text {
         TEXT("root_order", m.rules.root_order), NODE("classes", m.classes),                        \
         TEXT("default_class", m.rules.default_class),                                              \
         U32("reservation_depth", m.rules.reservation_depth), I64("silent_us", m.rules.silent_us),  \
-        I64("share_half_life_us", m.rules.share_half_life_us)
+        I64("share_half_life_us", m.rules.share_half_life_us),                                     \
+    {                                                                                              \
+        "levels", FIELD_NODE, NUMBER_WHOLE, false, AT(m.levels), 0, 0                              \
+    } /* where there are any */
 
 void rules_format(struct json_out *json, const struct rules_spec *rules);
 

@@ -104,9 +104,22 @@ int64_t scn_doc_map(struct doc *doc, uint32_t parent, const char *key, const str
 /* ---- configuration ---- */
 
 static const char *const settings[] = {
-    "placement",         "order",           "seed",        "order-options", "migrate-wait",
-    "migrate-gain",      "nodes-max",       "jobs-max",    "default-queue", "default-class",
-    "reservation-depth", "share-half-life", "node-silent", "queue",         "class",
+    "placement",
+    "order",
+    "seed",
+    "order-options",
+    "migrate-wait",
+    "migrate-gain",
+    "nodes-max",
+    "jobs-max",
+    "default-queue",
+    "default-class",
+    "reservation-depth",
+    "share-half-life",
+    "node-silent",
+    "queue",
+    "class",
+    "level",
 };
 
 bool scn_is_setting(const struct scn_line *line)
@@ -152,7 +165,7 @@ int scn_read_config(struct scn_reader *r, const struct scn_line *lines, uint32_t
                     struct config *out, struct err *err)
 {
     const struct doc_value map = {DOC_MAP, NULL, NULL, 1};
-    int64_t root, queues = -1, classes = -1, rc;
+    int64_t root, queues = -1, classes = -1, levels = -1, rc;
     struct doc doc;
 
     doc_init(&doc, r->text->name, &r->out->arena);
@@ -164,6 +177,8 @@ int scn_read_config(struct scn_reader *r, const struct scn_line *lines, uint32_t
             rc = add_named(&doc, (uint32_t)root, "queues", &queues, &lines[i], err);
         else if (strcmp(lines[i].words[0], "class") == 0)
             rc = add_named(&doc, (uint32_t)root, "classes", &classes, &lines[i], err);
+        else if (strcmp(lines[i].words[0], "level") == 0)
+            rc = add_named(&doc, (uint32_t)root, "levels", &levels, &lines[i], err);
         else
             rc = add_setting(&doc, (uint32_t)root, &lines[i], err);
     }

@@ -26,7 +26,7 @@ uint32_t scn_line_verb(const struct scn_line *line)
  * and there may be many that are equal. */
 static uint32_t subject_words(const struct scn_line *line)
 {
-    static const char *const named[] = {"node", "queue", "class", "submit"};
+    static const char *const named[] = {"node", "queue", "class", "level", "submit"};
     const uint32_t verb = scn_line_verb(line);
     const char *word = verb < line->count ? line->words[verb] : "";
 

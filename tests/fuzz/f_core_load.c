@@ -29,6 +29,7 @@ static uint8_t *make_snapshot(const struct core_config *config, const uint8_t *h
     check(core != NULL);
     decisions_init(&out);
     play_init(&play, head[2], 4);
+    play.levels = head[2] % 2 == 1;
     play_join(&play, core);
     for (uint32_t i = 0; i < 10u * (head[3] % 32); i++) {
         struct event event;

@@ -40,9 +40,50 @@ static const char *renamed(const char *name, char *buffer, size_t size)
     return buffer;
 }
 
-static struct event rename_nodes(const struct event *event, char *buffer, size_t size)
+static const char *rename_level(const char *level)
+{
+    return level != NULL && strcmp(level, "rack") == 0 ? "leaf" : level;
+}
+
+/* Racks are leaves, and their order by name is the other one. */
+static void rename_labels(struct node_spec *node)
+{
+    static const char *const racks[] = {"rack=r0", "rack=r1", "rack=r2"};
+    static const char *const leaves[] = {"leaf=9", "leaf=5", "leaf=1"};
+    static const char *labels[2];
+
+    for (uint32_t i = 0; i < node->label_count; i++) {
+        labels[i] = node->labels[i];
+        for (uint32_t k = 0; k < 3; k++)
+            labels[i] = strcmp(labels[i], racks[k]) == 0 ? leaves[k] : labels[i];
+    }
+    node->labels = labels;
+}
+
+static struct event rename_racks(const struct event *event, struct level_spec *levels)
 {
     struct event other = *event;
+
+    for (uint32_t i = 0; event->type == EVENT_CONFIG_CHANGED && i < event->rules.level_count; i++) {
+        levels[i] = event->rules.levels[i];
+        levels[i].name = rename_level(levels[i].name);
+    }
+    if (event->type == EVENT_CONFIG_CHANGED)
+        other.rules.levels = levels;
+    if (event->type == EVENT_NODE_UPSERTED)
+        rename_labels(&other.node);
+    if (event->type == EVENT_JOB_SUBMITTED) {
+        other.job.within = rename_level(event->job.within);
+        other.job.near = rename_level(event->job.near);
+        other.job.group_within = rename_level(event->job.group_within);
+    }
+    return other;
+}
+
+static struct event rename_nodes(const struct event *event, char *buffer, size_t size)
+{
+    static struct level_spec levels[2];
+    struct event other = rename_racks(event, levels);
 
     if (event->type == EVENT_NODE_UPSERTED)
         other.node.name = renamed(event->node.name, buffer, size);
@@ -61,23 +102,38 @@ static struct event rename_nodes(const struct event *event, char *buffer, size_t
     return other;
 }
 
+static void both_have_levels(struct twins *t, bool same_names)
+{
+    struct event event = {.type = EVENT_CONFIG_CHANGED}, other;
+    struct level_spec levels[2];
+
+    if (!t->play.levels)
+        return;
+    play_levels(&t->play, &event.rules);
+    event.rules.level_count = 2;
+    other = same_names ? event : rename_racks(&event, levels);
+    both_apply(t, &event, &other);
+}
+
 static void twins_open(struct twins *t, uint32_t config, uint64_t seed, bool same_names)
 {
     struct core_config with_orders = configs[config];
 
     play_init(&t->play, seed * 31 + 3, 4 + (uint32_t)seed % 7);
+    t->play.levels = seed % 2 == 0 && with_orders.repack == REPACK_NEVER;
     with_orders.orders = t->play.orders = test_orders;
     with_orders.order_count = t->play.order_count = TEST_ORDERS;
     bed_open_with(&t->a, &with_orders);
     bed_open_with(&t->b, &with_orders);
+    both_have_levels(t, same_names);
     for (uint32_t i = 0; i < t->play.nodes; i++) {
         char buffer[32];
         struct event event = {0}, other;
 
         play_node(&t->play, &event);
         snprintf(t->play.name, sizeof t->play.name, "n%u", i);
-        other = rename_nodes(&event, buffer, sizeof buffer);
-        both_apply(t, &event, same_names ? &event : &other);
+        other = same_names ? event : rename_nodes(&event, buffer, sizeof buffer);
+        both_apply(t, &event, &other);
     }
 }
 
@@ -127,7 +183,7 @@ static void both_step(struct twins *t, bool names)
     assert_same_story(&t->a.out, &t->b.out, names);
 }
 
-static void nodes_by_other_names_are_used_the_same_way(void **state)
+static void nodes_and_racks_by_other_names_are_used_the_same_way(void **state)
 {
     (void)state;
     for (uint32_t c = 0; c < CONFIGS; c++)
@@ -210,14 +266,20 @@ static void time_that_passes_in_two_parts_is_the_same_time(void **state)
 
 static void an_idle_node_that_nobody_may_use_changes_nothing(void **state)
 {
+    static const char *const labels[] = {"zone=z9", "rack=r9"}; /* a domain of its own */
     const struct event idle = {.type = EVENT_NODE_UPSERTED,
                                .node = {.name = "idle",
                                         .model = "H100",
                                         .gpus = 8,
                                         .gpu_memory_bytes = 80 * GB,
                                         .cpu_mcpu = 64000,
-                                        .memory_bytes = 640 * GB}};
+                                        .memory_bytes = 640 * GB,
+                                        .labels = labels,
+                                        .label_count = 2}};
+    struct event alike = idle; /* where both have one, neither cluster is ever empty */
 
+    alike.node.name = "alike";
+    alike.node.label_count = 0;
     (void)state;
     for (uint32_t c = 0; c < CONFIGS; c++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
@@ -226,6 +288,7 @@ static void an_idle_node_that_nobody_may_use_changes_nothing(void **state)
             if (configs[c].placement == &place_salted)
                 continue; /* its scores look at the numbers of classes */
             twins_open(&t, c, seed, true);
+            both_apply(&t, &alike, &alike);
             assert_int_equal(core_apply(t.b.core, &idle, NULL), 0);
             for (uint32_t i = 0; i < EVENTS; i++) {
                 struct event event;
@@ -288,7 +351,7 @@ static void a_job_that_nobody_can_serve_changes_nothing_for_others(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(nodes_by_other_names_are_used_the_same_way),
+        TEST(nodes_and_racks_by_other_names_are_used_the_same_way),
         TEST(a_step_in_between_decides_nothing_more),
         TEST(time_that_passes_in_two_parts_is_the_same_time),
         TEST(an_idle_node_that_nobody_may_use_changes_nothing),

@@ -212,6 +212,7 @@ static void soak(const struct core_config *config, bool tame)
         struct play play;
 
         play_init(&play, seed * 77 + 1, 3 + (uint32_t)seed % 8);
+        play.levels = seed % 2 == 1;
         play.tame = tame;
         play.orders = test_orders;
         play.order_count = TEST_ORDERS;

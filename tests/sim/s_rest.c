@@ -80,6 +80,7 @@ static void every_core_comes_to_rest(const struct core_config *bare, bool whole_
         struct play play;
 
         play_init(&play, seed * 13 + 5, 2 + (uint32_t)seed % 6);
+        play.levels = seed % 2 == 1;
         play.orders = test_orders;
         play.order_count = TEST_ORDERS;
         play.whole_gpus = whole_gpus;

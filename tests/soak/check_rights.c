@@ -23,6 +23,12 @@ static bool same_order_takes(const struct oracle *o, uint64_t a, uint64_t b)
             orderer_of(core, x)->policy->preempts == PREEMPT_TAKE);
 }
 
+bool oracle_class_takes(const struct oracle *o, uint32_t job, uint32_t other)
+{
+    return model_class_of(&o->model, &o->model.jobs[other])->rank <
+           model_class_of(&o->model, &o->model.jobs[job])->takes_below;
+}
+
 static bool goes_first(const struct oracle *o, const struct m_job *job, const struct m_job *victim,
                        const struct decision *stop)
 {

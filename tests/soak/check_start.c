@@ -174,6 +174,7 @@ void check_start(struct oracle *o, const struct decisions *d, const struct decis
     for (uint32_t i = 0; i < start->place_count; i++)
         check_task_place(o, job, start, &d->places[start->place_first + i]);
     check_sums(o, job, d, start);
+    check_near(o, job, d, start);
     if (grows) {
         check_growth(o, job, start);
         return;

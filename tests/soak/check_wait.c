@@ -20,8 +20,7 @@ static bool is_empty(const struct m_node *node, const struct m_sum *sum)
     return empty;
 }
 
-/* Tasks of a job that fit on a node beside all that is held there and kept. */
-static uint32_t tasks_that_fit(const struct oracle *o, const struct m_job *job, uint32_t node)
+uint32_t oracle_tasks_that_fit(const struct oracle *o, const struct m_job *job, uint32_t node)
 {
     const struct group_spec *group = model_group(job, 0);
 
@@ -66,10 +65,10 @@ static void check_no_room(const struct oracle *o, const struct m_job *job, ull i
     const struct job_layout_spec *layout = &job->spec.layouts[0];
     uint64_t fit = 0;
 
-    if (layout->group_count > 1 || layout->apart)
+    if (check_no_domain(o, job, id) || layout->group_count > 1 || layout->apart)
         return;
     for (uint32_t node = 0; node < o->model.node_count; node++)
-        fit += tasks_that_fit(o, job, node);
+        fit += oracle_tasks_that_fit(o, job, node);
     if (fit >= model_tasks_min(job))
         broken(o, "idle", "job %llu: waits for room, and there is room", id);
 }
@@ -134,6 +133,7 @@ static void check_reason(const struct oracle *o, const struct m_job *job, ull id
         break;
     case REASON_ROOM:
     case REASON_GANG:
+    case REASON_LEVEL:
     case REASON_NEVER:
         check_no_room(o, job, id);
         break;
@@ -217,13 +217,21 @@ static bool same_group(const struct group_spec *a, const struct group_spec *b)
            same_list(a->labels, a->label_count, b->labels, b->label_count);
 }
 
+static bool same_levels(const struct job_spec *a, const struct job_spec *b)
+{
+    return same_text(a->within, b->within) && same_text(a->near, b->near) &&
+           same_text(a->group_within, b->group_within) && a->group_size == b->group_size &&
+           a->slowdown_max_ppm == b->slowdown_max_ppm;
+}
+
 static bool same_request(const struct job_spec *a, const struct job_spec *b)
 {
     return a->layouts[0].group_count == 1 && b->layouts[0].group_count == 1 &&
            same_group(&a->layouts[0].groups[0], &b->layouts[0].groups[0]) &&
            same_text(a->queue, b->queue) && same_text(a->user, b->user) &&
            same_text(a->class, b->class) && a->tasks_min == b->tasks_min &&
-           a->service == b->service && a->exclusive == b->exclusive && a->limit_us == b->limit_us;
+           a->service == b->service && a->exclusive == b->exclusive && a->limit_us == b->limit_us &&
+           same_levels(a, b);
 }
 
 /* Room that is kept for it is as good as started: it is out of the queue. And who has a reservation

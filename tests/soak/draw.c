@@ -18,7 +18,7 @@ struct draw {
     uint32_t nodes, node_gpus_max, jobs, runs_s;
     uint32_t job;          /* that is drawn */
     int64_t at_ds, end_ds; /* tenths of a second: now, and when the last job arrives */
-    bool takes;
+    bool takes, levels;
     bool random;  /* placements are drawn */
     bool service; /* so is the job that is drawn: it must run for some time, or never rests */
     bool groups;  /* the job that is drawn has groups that are not alike */
@@ -49,6 +49,16 @@ static void add_seconds(struct draw *d, const char *field, uint32_t most)
 
 /* ---- the cluster ---- */
 
+/* Two zones, and racks of which some of both have one name; of some nodes one does not know. */
+static void where_it_is(struct draw *d)
+{
+    static const char *const zones[] = {"zone:a", "zone:a", "zone:b", "zone:b", "fast:1"};
+
+    text_addf(d->out, " labels=%s", zones[below(d, 5)]);
+    if (!one_in(d, 8))
+        text_addf(d->out, ",rack:r%u", below(d, 3));
+}
+
 static void node_fields(struct draw *d)
 {
     static const uint32_t gpus[] = {1, 2, 4, 8, 2, 4, 0, 3};
@@ -60,8 +70,12 @@ static void node_fields(struct draw *d)
     count = count < d->node_gpus_max ? count : d->node_gpus_max;
     if (count > 0)
         text_addf(d->out, " gpus=%u model=%s", count, one_in(d, 4) ? "B" : "A");
-    text_addf(d->out, "%s%s", count > 0 ? bytes[below(d, 4)] : "", labels[below(d, 4)]);
-    text_addf(d->out, " cpus=%u memory=%uG", 2u << below(d, 5), 8u << below(d, 4));
+    text_add(d->out, count > 0 ? bytes[below(d, 4)] : "");
+    if (d->levels)
+        where_it_is(d);
+    else
+        text_add(d->out, labels[below(d, 4)]);
+    text_addf(d->out, " cpus=%u memory=%uG", 2u << below(d, 5), 800u << below(d, 4));
 }
 
 static void cluster(struct draw *d)
@@ -116,9 +130,31 @@ static void queue_line(struct draw *d, const char *name, const char *parent)
     text_add(d->out, "\n");
 }
 
+static void add_level(struct draw *d, const char *name)
+{
+    text_addf(d->out, "level %s", name);
+    if (!one_in(d, 4))
+        text_addf(d->out, " bandwidth=%uG", 100 * (1 + below(d, 4)));
+    if (!one_in(d, 4))
+        text_addf(d->out, " uplink=%uG", 50 * (1 + below(d, 4)));
+    text_add(d->out, "\n");
+}
+
+/* The same ones for the most part: jobs that ask for them refuse others. */
+static void levels(struct draw *d)
+{
+    if (!d->levels)
+        return;
+    if (!one_in(d, 20))
+        add_level(d, "zone");
+    if (!one_in(d, 20))
+        add_level(d, "rack");
+}
+
 /* Queues p (p1, p2) and q (q1); classes that take from each other. */
 static void rules(struct draw *d)
 {
+    levels(d);
     if (one_in(d, 4))
         text_addf(d->out, "reservation-depth %s\n", one_in(d, 3) ? "all" : "1");
     text_addf(d->out, "node-silent %us\n", 5 + below(d, 60));
@@ -156,15 +192,15 @@ static void of_gpus(struct draw *d)
         "gpu-share=0.3 cpus=1",
         "gpu-share=0.7 gpu-memory=1G",
         "gpu-memory=9G",
-        "cpus=2 memory=1G",
+        "cpus=2 memory=100G",
         "gpus=2 gpu-share=0.4",
-        "gpus=3 memory=3G",
+        "gpus=3 memory=300G",
         "gpus=1 cpus=4",
     };
 
     if (one_in(d, 2)) { /* else the same as the last one */
         d->ask = below(d, sizeof asks / sizeof asks[0]);
-        d->tasks = one_in(d, 3) ? 1 + below(d, 5) : 1;
+        d->tasks = d->levels ? 1 + below(d, 6) : one_in(d, 3) ? 1 + below(d, 5) : 1;
     }
     text_addf(d->out, " %s", asks[d->ask]);
     if (d->tasks > 1)
@@ -316,6 +352,24 @@ static void with_saving(struct draw *d)
         text_addf(d->out, " checkpoint-skew=%s%us", one_in(d, 2) ? "-" : "", below(d, 100));
 }
 
+static void with_levels(struct draw *d)
+{
+    static const char *const wishes[] = {" within=rack",
+                                         " within=zone",
+                                         " within=zone near=rack",
+                                         " near=rack",
+                                         " near=zone",
+                                         " group-size=2 group-within=rack",
+                                         " within=zone group-size=2 group-within=rack"};
+    const bool even = d->tasks % 2 == 0 && !d->groups && !d->service;
+
+    if (!d->levels || one_in(d, 5))
+        return;
+    text_add(d->out, wishes[below(d, even ? 7 : 5)]);
+    if (one_in(d, 6) && !d->service)
+        text_addf(d->out, " slowdown=%u", 1 + below(d, 4));
+}
+
 static void (*const job_fields[])(struct draw *) = {
     with_selector,
     with_user,
@@ -334,8 +388,9 @@ static void (*const job_fields[])(struct draw *) = {
     with_fewer,
     with_saving,
     with_nodes_of_its_own,
+    with_levels,
 };
-enum { JOB_FIELDS = sizeof job_fields / sizeof job_fields[0] };
+enum { JOB_FIELDS = sizeof job_fields / sizeof job_fields[0], WITH_LEVELS = JOB_FIELDS - 1 };
 
 static void submit(struct draw *d)
 {
@@ -565,12 +620,17 @@ void draw_world(uint64_t seed, struct text *out)
     d.jobs = 3 + below(&d, JOBS_MAX_DRAWN);
     d.runs_s = 2 + below(&d, one_in(&d, 3) ? 5000 : 200);
     d.takes = one_in(&d, 4);
+    d.levels = one_in(&d, 2);
+    if (d.levels) /* or few of their jobs ask for them */
+        d.on |= 1u << WITH_LEVELS;
     text_add(out, "assert starts >= 0\n");
     policies(&d);
     if (d.takes)
         text_add(out, "allow overlap\n");
     if (!one_in(&d, 3))
         rules(&d);
+    else
+        levels(&d);
     cluster(&d);
     submissions(&d);
     what_happens(&d);

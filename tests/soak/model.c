@@ -285,6 +285,7 @@ static void task_started(struct model *m, struct m_job *job, const struct event 
         node = model_node(m, event->task.node);
         if (node != task->node || event->task.gpu_mask != task->gpu_mask) {
             m->nodes[node].surprised = true;
+            job->elsewhere |= node != task->node;
             m->upsets++; /* it may have taken what was kept for others */
         }
         task->node = node;
@@ -634,7 +635,7 @@ static void started(struct model *m, struct m_job *job, const struct decisions *
                      ((struct m_task){.left = true, .absent = true, .node = ROW_NONE}));
         job->started_us = m->now_us;
         job->all_up_us = job->reserved_us = job->reserved_at_us = -1;
-        job->claims = false;
+        job->claims = job->elsewhere = false;
     }
     for (uint32_t k = 0; k < start->place_count; k++) {
         const struct task_place *place = &d->places[start->place_first + k];

@@ -42,6 +42,7 @@ struct m_job {
     int64_t stopped_us;
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, or -1 */
     bool ended_well;                             /* OVER: each task ended with 0 */
+    bool elsewhere;                              /* a task of this run is not where it was told */
     bool claims; /* others were told to stop for it, and it has not started since */
     uint32_t run, layout;
     struct m_task *tasks; /* [task_count] of its layout, while it is active */

@@ -191,6 +191,44 @@ static void count(struct oracle *o, const struct decisions *d)
     }
 }
 
+/* The core has not started it in this step. */
+static bool still_waits(const struct oracle *o, uint32_t i)
+{
+    const struct core *core = o->world->core;
+    const uint32_t at = core_find_job(core, (uint64_t)i + 1);
+
+    return at != ROW_NONE && core_job(core, at)->state == JOB_PENDING;
+}
+
+/* A claim is lost to one whose class takes from its job, and that now has one, or has started. */
+static bool is_lost_to(const struct oracle *o, uint32_t i, uint32_t other)
+{
+    const uint64_t claim = claim_of(o, other);
+
+    return other != i && o->states[other] == M_WAITS &&
+           (claim != 0 ? claim != o->claims[other] : !still_waits(o, other)) &&
+           oracle_class_takes(o, other, i);
+}
+
+/* Who loses its claim so is in line again, and who was to leave for it leaves for nobody. */
+static void lose_claims(struct oracle *o)
+{
+    for (uint32_t i = 0; i < o->model.job_count; i++) {
+        bool lost = false;
+
+        if (o->claims[i] == 0 || claim_of(o, i) == o->claims[i] || !still_waits(o, i))
+            continue;
+        for (uint32_t k = 0; k < o->model.job_count && !lost; k++)
+            lost = is_lost_to(o, i, k);
+        if (!lost)
+            continue;
+        o->model.jobs[i].claims = false;
+        for (uint32_t k = 0; k < o->model.job_count; k++)
+            if (o->model.jobs[k].for_job == (uint64_t)i + 1)
+                o->model.jobs[k].for_job = JOB_NONE;
+    }
+}
+
 static void stepped(void *context, const struct world *world, int rc, const struct err *err)
 {
     struct oracle *o = context;
@@ -207,6 +245,7 @@ static void stepped(void *context, const struct world *world, int rc, const stru
         o->claims_there |= claim_of(o, i) != 0 || o->claimed[i];
         o->claims_known &= o->claims[i] == claim_of(o, i);
     }
+    lose_claims(o);
     for (uint32_t i = 0; i < d->count; i++) {
         check_decision(o, d, i);
         model_lose(&o->model);

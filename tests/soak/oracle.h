@@ -77,11 +77,22 @@ const struct queue *oracle_queue(const struct oracle *o, const char *name);
 /* check_rights.c: may this job take from that one? */
 void check_right(const struct oracle *o, const struct decisions *d, const struct decision *stop);
 
+/* May the class of the job take from that of the other? Rows of the model. */
+bool oracle_class_takes(const struct oracle *o, uint32_t job, uint32_t other);
+
 /* Is anything leaving, so that somebody may wait for it? */
 bool oracle_some_leave(const struct oracle *o);
 
 /* check_wait.c: who still waits after a step, and why. */
 void check_waiting(struct oracle *o);
+/* Tasks of a job that fit on a node beside all that is held there and kept. */
+uint32_t oracle_tasks_that_fit(const struct oracle *o, const struct m_job *job, uint32_t node);
+
+/* check_levels.c: a start stays inside the levels that the job must share. And if it waits, and
+ * must share some, no domain has room; false if it need not. */
+void check_near(struct oracle *o, const struct m_job *job, const struct decisions *d,
+                const struct decision *start);
+bool check_no_domain(const struct oracle *o, const struct m_job *job, unsigned long long id);
 void check_in_line(struct oracle *o, const struct decisions *d);
 
 /* check_copy.c: copies go on as the core does; refused facts and facts heard twice are harmless. */

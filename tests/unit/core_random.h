@@ -18,6 +18,7 @@ struct play {
     bool one_queue;  /* no configuration, and one class, so that nothing but room keeps jobs */
     bool unsplit;    /* no GPUs that may be split, and nobody asks for a part of such */
     bool whole_gpus; /* that are all alike: what is asked for is what is held, on any node */
+    bool levels;     /* nodes stand in racks of zones, and jobs ask for that; set before the join */
     bool tame;       /* no nonsense, no other GPUs than decided */
     int64_t step_us; /* largest step of time */
     const struct order_policy *const *orders; /* [order_count] that queues are given, or NULL */
@@ -27,6 +28,7 @@ struct play {
     struct group_spec groups[2];
     struct job_layout_spec layouts[2];
     const char *labels[2];
+    struct level_spec level_specs[2];
     uint32_t links[28];
     struct job_after after[2];
     struct listed_task listed[64];
@@ -59,11 +61,11 @@ static inline struct group_spec play_group(struct play *play)
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 300, .cpu_mcpu = 2000},
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 700, .gpu_memory_bytes = GB},
         {.tasks = 1, .gpus = 1, .gpu_memory_bytes = 9 * GB},
-        {.tasks = 1, .cpu_mcpu = 3000, .memory_bytes = GB},
+        {.tasks = 1, .cpu_mcpu = 3000, .memory_bytes = 100 * GB},
         {.tasks = 1, .gpus = 2, .gpu_mgpu = 400},
         {.tasks = 1, .gpus = 1, .cpu_mcpu = 4000, .models = play_models, .model_count = 2},
         {.tasks = 1, .gpus = 1, .gpu_mgpu = 200, .labels = play_labels, .label_count = 1},
-        {.tasks = 1, .gpus = 3, .memory_bytes = 3 * GB},
+        {.tasks = 1, .gpus = 3, .memory_bytes = 300 * GB},
         {.tasks = 1, .gpus = 9},
         {.tasks = 1, .gpus = 1, .mig = "1g.10gb"},
         {.tasks = 1, .gpus = 1, .mig = "2g.20gb", .cpu_mcpu = 1000},
@@ -161,6 +163,24 @@ static inline void play_sharing(struct play *play, struct job_spec *job)
     }
 }
 
+static const char *const play_level_names[] = {"", "zone", "rack", "", "row"};
+
+/* Some must be near themselves, and some would like to; now and then near what there is not. */
+static inline void play_together(struct play *play, struct job_spec *job)
+{
+    if (play_below(play, 2) == 0)
+        job->within = play_level_names[play_below(play, play_below(play, 20) == 0 ? 5 : 3)];
+    if (play_below(play, 3) == 0)
+        job->near = play_level_names[1 + play_below(play, 2)];
+    if (play_below(play, 4) == 0 && job->tasks_min == 0 && !job->service) {
+        play->groups[0].tasks += play->groups[0].tasks % 2;
+        job->group_within = play_level_names[1 + play_below(play, 2)];
+        job->group_size = 2;
+    }
+    if (play_below(play, 3) == 0)
+        job->slowdown_max_ppm = 1000000 + 500000 * play_below(play, 5);
+}
+
 static inline void play_submit(struct play *play, struct event *out)
 {
     const uint64_t id = play->next_id++;
@@ -188,6 +208,8 @@ static inline void play_submit(struct play *play, struct event *out)
     play_elastic(play, &out->job);
     if (!play->whole_gpus)
         play_sharing(play, &out->job);
+    if (play->levels)
+        play_together(play, &out->job);
 }
 
 /* ---- configurations ---- */
@@ -257,6 +279,20 @@ static inline void play_queues(struct play *play, struct rules_spec *rules)
     rules->default_queue = play_below(play, 10) > 0 ? "0" : "";
 }
 
+/* Mostly the same ones, whose links are others; now and then fewer, which jobs may refuse. */
+static inline void play_levels(struct play *play, struct rules_spec *rules)
+{
+    if (!play->levels)
+        return;
+    for (uint32_t i = 0; i < 2; i++)
+        play->level_specs[i] = (struct level_spec){
+            .name = play_level_names[i + 1],
+            .bandwidth_bytes = play_below(play, 4) > 0 ? 1 + play_below(play, 4) * GB : 0,
+            .uplink_bytes = play_below(play, 4) > 0 ? GB / (1 + play_below(play, 3)) : 0};
+    rules->levels = play->level_specs;
+    rules->level_count = play_below(play, 8) == 0 ? play_below(play, 2) : 2;
+}
+
 static inline void play_config(struct play *play, struct event *out)
 {
     static const uint32_t ranks[] = {300, 200, 100, 400};
@@ -267,6 +303,7 @@ static inline void play_config(struct play *play, struct event *out)
                                      .default_class = play_below(play, 8) == 0 ? "low" : ""};
     if (play_below(play, 5) > 0)
         play_queues(play, &out->rules);
+    play_levels(play, &out->rules);
     out->rules.share_half_life_us = play_below(play, 3) == 0 ? 1 + play_below(play, 9000000) : 0;
     out->rules.classes = play->classes;
     out->rules.class_count = play_below(play, 2) == 0 ? 3 + play_below(play, 2) : 0;
@@ -331,6 +368,16 @@ static inline void play_split(struct play *play, struct node_spec *node)
     node->modes = MODE_BIT(GPU_MIG) | (play_below(play, 2) == 0 ? MODES_DEFAULT : 0);
 }
 
+/* Where it is; of some one does not know. */
+static inline void play_place(struct play *play, struct node_spec *node)
+{
+    static const char *const racks[] = {"rack=r0", "rack=r1", "rack=r2"};
+
+    node->label_count = play_below(play, 6) > 0;
+    if (play_below(play, 6) > 0)
+        play->labels[node->label_count++] = racks[play_below(play, 3)];
+}
+
 static inline void play_node(struct play *play, struct event *out)
 {
     const uint32_t kind = play_below(play, 5);
@@ -343,11 +390,13 @@ static inline void play_node(struct play *play, struct event *out)
                                    .gpus = kind == 4 ? 0 : 1u << kind,
                                    .gpu_memory_bytes = kind == 1 ? 0 : 16 * GB,
                                    .cpu_mcpu = 8000 << (kind & 1),
-                                   .memory_bytes = 16 * GB,
+                                   .memory_bytes = 1600 * GB,
                                    .labels = play->labels,
                                    .label_count = play_below(play, 3) == 0};
     if (play->whole_gpus)
         out->node.gpu_memory_bytes = 0;
+    if (play->levels)
+        play_place(play, &out->node);
     out->node.links_mbps = play_links(play, out->node.gpus);
     play_modes(play, &out->node);
     play_split(play, &out->node);
@@ -438,6 +487,7 @@ static inline void play_rules(struct play *play, struct event *out)
 
     out->type = EVENT_CONFIG_CHANGED;
     out->rules.reservation_depth = depths[play_below(play, 4)];
+    play_levels(play, &out->rules);
 }
 
 /* A task of it has started, or left, now. */
@@ -545,6 +595,11 @@ static inline void play_event(struct play *play, const struct core *core, struct
 /* All nodes join. */
 static inline void play_join(struct play *play, struct core *core)
 {
+    struct event config = {.type = EVENT_CONFIG_CHANGED};
+
+    play_levels(play, &config.rules);
+    if (play->levels)
+        (void)core_apply(core, &config, NULL); /* where jobs are packed anew it is refused */
     for (uint32_t i = 0; i < play->nodes; i++) {
         struct event event = {0};
 
@@ -564,6 +619,8 @@ static inline void assert_same_decisions(const struct decisions *a, const struct
 
         assert_true(x->type == y->type && x->job_id == y->job_id && x->job == y->job &&
                     x->layout == y->layout && x->mode == y->mode && x->reason == y->reason &&
+                    x->slowdown.all_reduce_ppm == y->slowdown.all_reduce_ppm &&
+                    x->slowdown.all_to_all_ppm == y->slowdown.all_to_all_ppm &&
                     x->place_first == y->place_first && x->place_count == y->place_count);
     }
     for (uint32_t i = 0; i < a->place_count; i++) {

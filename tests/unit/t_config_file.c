@@ -86,6 +86,32 @@ static void queues_and_classes_are_read(void **state)
     config_file_done(&file);
 }
 
+static void levels_are_read_coarse_to_fine(void **state)
+{
+    static const char text[] = "levels:\n  - {name: zone}\n"
+                               "  - {name: leaf, bandwidth: 400G, uplink: 1.6T}\n";
+    const struct rules_spec *rules;
+    struct config_file file;
+
+    (void)state;
+    WORKS(config_file_parse("berth.yaml", text, sizeof text - 1, &file, &err));
+    rules = &file.config.rules;
+    assert_true(file.config.rules_stated && rules->level_count == 2);
+    assert_string_equal(rules->levels[0].name, "zone");
+    assert_true(rules->levels[0].bandwidth_bytes == 0 && rules->levels[0].uplink_bytes == 0);
+    assert_string_equal(rules->levels[1].name, "leaf");
+    assert_true(rules->levels[1].bandwidth_bytes == INT64_C(50000000000));
+    assert_true(rules->levels[1].uplink_bytes == INT64_C(200000000000));
+    config_file_done(&file);
+    fails("levels: [{name: a}, {name: a}]\n", "berth.yaml:1: levels[1]: level 'a' is there twice");
+    fails("levels: [{bandwidth: 1G}]\n", "berth.yaml:1: levels[0]: field 'name' is missing");
+    fails("levels: [{name: a, bandwidth: 0}]\n",
+          "berth.yaml:1: levels[0].bandwidth: must be 8 to 1000T, is 0");
+    fails("levels: [{name: a, uplink: fast}]\n",
+          "berth.yaml:1: levels[0].uplink: must be bits each second such as 400G or 1.6T, is "
+          "'fast'");
+}
+
 static void wrong_fields_are_named(void **state)
 {
     (void)state;
@@ -100,7 +126,7 @@ static void wrong_fields_are_named(void **state)
     fails("policy: x\n",
           "berth.yaml:1: policy: unknown field, known are placement, order, seed, "
           "order-options, migrate-wait, migrate-gain, nodes-max, jobs-max, queues, classes, "
-          "default-queue, default-class, reservation-depth, node-silent, "
+          "levels, default-queue, default-class, reservation-depth, node-silent, "
           "share-half-life");
     fails("seed: 1\n---\nseed: 2\n",
           "berth.yaml:3: a second document, but a configuration is only one");
@@ -120,9 +146,8 @@ static void wrong_fields_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(every_field_is_read),
-        TEST(an_empty_file_states_nothing),
-        TEST(queues_and_classes_are_read),
+        TEST(every_field_is_read),         TEST(an_empty_file_states_nothing),
+        TEST(queues_and_classes_are_read), TEST(levels_are_read_coarse_to_fine),
         TEST(wrong_fields_are_named),
     };
 

@@ -65,6 +65,7 @@ static void a_clone_goes_the_same_way_as_its_origin(void **state)
             struct play play;
 
             play_init(&play, seed, 9);
+            play.levels = seed % 2 == 1;
             open_with_orders(&bed, &play, c);
             play_join(&play, bed.core);
             play_on(&play, &bed, EVENTS);

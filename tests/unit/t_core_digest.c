@@ -66,6 +66,7 @@ static const struct field core_fields[] = {
     FIELD(core, jobs, LINK),
     FIELD(core, queues, LINK),
     FIELD(core, classes, LINK),
+    FIELD(core, levels, LINK),
     FIELD(core, asks, OUT),
     FIELD(core, orderers, LINK),
     FIELD(core, orderer_count, LINK),
@@ -146,6 +147,37 @@ static const struct field selector_fields[] = {
     END,
 };
 
+static const struct field levels_fields[] = {
+    FIELD(levels, rows, LINK),
+    FIELD(levels, count, LINK),
+    FIELD(levels, built_at, OUT),
+    FIELD(levels, nodes, OUT),
+    FIELD(levels, node_count, OUT),
+    FIELD(levels, at, OUT),
+    FIELD(levels, at_count, OUT),
+    FIELD(levels, paths, OUT),
+    FIELD(levels, slots, OUT),
+    FIELD(levels, slot_count, OUT),
+    FIELD(levels, slot_cap, OUT),
+    FIELD(levels, best_rows, OUT),
+    FIELD(levels, best, OUT),
+    FIELD(levels, best_count, OUT),
+    FIELD(levels, best_cap, OUT),
+    FIELD(levels, counted, OUT),
+    FIELD(levels, moved, OUT),
+    FIELD(levels, counted_count, OUT),
+    FIELD(levels, moved_count, OUT),
+    FIELD(levels, moved_cap, OUT),
+    END,
+};
+
+static const struct field level_fields[] = {
+    FIELD(level, name, IN),
+    FIELD(level, bandwidth_bytes, IN),
+    FIELD(level, uplink_bytes, IN),
+    END,
+};
+
 static const struct field group_fields[] = {
     FIELD(group, shape, IN),
     FIELD(group, tasks, IN),
@@ -153,8 +185,13 @@ static const struct field group_fields[] = {
 };
 
 static const struct field layout_fields[] = {
-    FIELD(layout, first_group, IN), FIELD(layout, group_count, IN), FIELD(layout, slowdown_ppm, IN),
-    FIELD(layout, apart, IN),       FIELD(layout, tasks_min, IN),   END,
+    FIELD(layout, first_group, IN),
+    FIELD(layout, group_count, IN),
+    FIELD(layout, slowdown_ppm, IN),
+    FIELD(layout, apart, IN),
+    FIELD(layout, tasks_min, IN),
+    FIELD(layout, together, IN),
+    END,
 };
 
 static const struct field gang_fields[] = {
@@ -317,6 +354,7 @@ static const struct field job_fields[] = {
     FIELD(job, qos, IN),
     FIELD(job, attended, IN),
     FIELD(job, overran, IN),
+    FIELD(job, elsewhere, IN),
     FIELD(job, mark_ahead, IN),
     FIELD(job, array, LINK),
     FIELD(job, array_prev, OUT),
@@ -343,6 +381,7 @@ static const struct field job_fields[] = {
     FIELD(job, remaining_at_us, IN),
     FIELD(job, preemptions, IN),
     FIELD(job, yields, IN),
+    FIELD(job, took_by, IN),
     FIELD(job, takes_after_us, IN),
     FIELD(job, run, IN),
     FIELD(job, failed_us, IN),
@@ -616,8 +655,10 @@ static void open_core(struct bed *bed)
                                             .labels = labels,
                                             .label_count = 1,
                                             .links_mbps = links}});
-    bed_apply(bed,
-              &(struct event){.type = EVENT_CONFIG_CHANGED, .rules = {.reservation_depth = 1}});
+    bed_apply(bed, &(struct event){.type = EVENT_CONFIG_CHANGED,
+                                   .rules = {.reservation_depth = 1,
+                                             .levels = &(struct level_spec){.name = "zone"},
+                                             .level_count = 1}});
     bed_node(bed, "n1", 0); /* so that there is another class */
     bed_apply(bed, &(struct event){.type = EVENT_NODE_UPSERTED,
                                    .node = {.name = "n2",
@@ -677,6 +718,16 @@ static void *row_layout(struct core *core)
 static void *row_gang(struct core *core)
 {
     return &core->shapes.gangs[0];
+}
+
+static void *row_levels(struct core *core)
+{
+    return &core->levels;
+}
+
+static void *row_level(struct core *core)
+{
+    return &core->levels.rows[0];
 }
 
 static void *row_links(struct core *core)
@@ -822,6 +873,8 @@ static const struct table tables[] = {
     {"src/core/shape.h", "group", group_fields, row_group},
     {"src/core/shape.h", "layout", layout_fields, row_layout},
     {"src/core/shape.h", "gang", gang_fields, row_gang},
+    {"src/core/levels.h", "levels", levels_fields, row_levels},
+    {"src/core/levels.h", "level", level_fields, row_level},
     {"src/core/links.h", "links", links_fields, row_links},
     {"src/core/links.h", "links_row", links_row_fields, row_links_row},
     {"src/core/nodes.h", "nodes", nodes_fields, row_nodes},
@@ -1035,6 +1088,7 @@ static void what_only_saves_work_changes_neither_digest_nor_decisions(void **sta
         struct play play;
 
         play_init(&play, seed, 12);
+        play.levels = seed % 2 == 1;
         bed_open(&a, &place_salted, seed % 2 ? &by_queue : &in_turn);
         play_join(&play, a.core);
         decisions_init(&b.out);

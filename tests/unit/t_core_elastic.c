@@ -109,7 +109,10 @@ static void it_waits_if_fewer_fit_than_its_minimum(void **state)
     bed_step(&bed);
     assert_int_equal(bed_reason(&bed, 1), REASON_GANG);
     assert_int_equal(bed_reason(&bed, 2), REASON_GANG);
-    STARTED(&bed, 3, 0, 1);
+    STARTED(&bed, 3, 0); /* others wait too */
+    bed_run(&bed, 3);
+    bed_step(&bed);
+    STARTED(&bed, 3, 1); /* and nobody else can use what is left */
     bed_close(&bed);
 }
 
@@ -177,6 +180,7 @@ static void an_order_that_blocks_holds_back_growth_behind_the_first(void **state
     for (uint32_t gpu = 0; gpu < 9; gpu++) /* there is such a node, but not now */
         apply(&bed, health("n9", gpu, GPU_LOST));
     SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 2, .min = 1, .queue = "1");
+    bed_step(&bed);
     SUBMIT(&bed, .id = 2, .gpus = 1, .tasks = 4, .min = 1, .queue = "7");
     bed_step(&bed);
     bed_run(&bed, 1);
@@ -284,6 +288,7 @@ static void nobody_takes_what_is_needed_for_the_minimum(void **state)
     (void)state;
     open_with(&bed, 8);
     SUBMIT(&bed, .id = 1, .gpus = 1, .tasks = 4, .min = 1);
+    bed_step(&bed);
     SUBMIT(&bed, .id = 2, .gpus = 1, .tasks = 2);
     SUBMIT(&bed, .id = 3, .gpus = 1, .tasks = 2, .min = 1, .service = true);
     bed_step(&bed);

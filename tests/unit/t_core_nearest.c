@@ -144,6 +144,7 @@ static void what_is_named_starts_the_job(void **state)
 
             play_init(&play, seed, 6);
             play.unsplit = true; /* it comes true at once here */
+            play.levels = seed % 4 == 2;
             bed_open_with(&bed, &configs[c]);
             play_join(&play, bed.core);
             if (seed % 2 == 1)
@@ -161,7 +162,8 @@ static void what_is_named_starts_the_job(void **state)
             bed_close(&bed);
         }
     for (int type = REMEDY_NONE; type <= REMEDY_JOB_ENDS; type++)
-        assert_true(named[type] > 0);
+        if (named[type] == 0)
+            fail_msg("no change of type %d was named", type);
 }
 
 /* ---- expected starts ---- */
@@ -230,6 +232,7 @@ static void a_job_starts_when_it_is_expected_to(void **state)
 
             play_init(&play, seed, 6);
             play.unsplit = true; /* it comes true at once here */
+            play.levels = seed % 2 == 1;
             bed_open_with(&bed, &steady[c]);
             play_join(&play, bed.core);
             for (uint32_t i = 0; i < 40; i++)

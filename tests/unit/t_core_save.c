@@ -101,6 +101,7 @@ static void check_config(const struct core_config *without_orders, uint64_t seed
     struct play play;
 
     play_init(&play, seed, 9);
+    play.levels = seed % 2 == 1;
     config->orders = play.orders = order_all(&config->order_count);
     play.order_count = config->order_count;
     bed_open_with(&bed, config);
@@ -334,6 +335,7 @@ static void hostile_snapshots_are_refused_or_obey_the_rules(void **state)
             uint8_t *bytes;
 
             play_init(&play, p * 10 + o, 5);
+            play.levels = (p + o) % 2 == 1;
             bed_open_with(&bed, &config);
             play_join(&play, bed.core);
             play_on(&play, &bed, 120);

@@ -121,12 +121,32 @@ static void instances_that_are_taken_away_are_named(void **state)
     text_done(&text);
 }
 
+static void how_slow_a_start_is_is_said_where_it_is_known(void **state)
+{
+    struct decision item = {.type = DECISION_START,
+                            .job_id = 7,
+                            .run = 1,
+                            .slowdown = {.all_reduce_ppm = 4000000, .all_to_all_ppm = 1000000}};
+    const struct decisions decisions = {.items = &item, .count = 1};
+    struct text text;
+
+    (void)state;
+    text_init(&text, 1000);
+    decisions_format(&decisions, 5, &text);
+    assert_string_equal(text_str(&text),
+                        "{\"decision\":\"start\",\"at_us\":5,\"job_id\":7,\"run\":1,"
+                        "\"layout\":0,\"all_reduce_ppm\":4000000,\"all_to_all_ppm\":1000000,"
+                        "\"places\":[]}\n");
+    text_done(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_decision_is_one_line),
         TEST(the_instance_of_a_task_is_part_of_its_place),
         TEST(instances_that_are_taken_away_are_named),
+        TEST(how_slow_a_start_is_is_said_where_it_is_known),
     };
 
     return RUN_TESTS(tests);

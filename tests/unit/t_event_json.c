@@ -120,6 +120,38 @@ static void links_and_modes_of_a_node_come_back_byte_for_byte(void **state)
     arena_done(&arena);
 }
 
+static void levels_come_back_byte_for_byte(void **state)
+{
+    static const char *const texts[] = {
+        "{\"type\":\"config_changed\",\"at_us\":1,\"queues\":[],\"default_queue\":\"\","
+        "\"root_order\":\"\",\"classes\":[],\"default_class\":\"\","
+        "\"reservation_depth\":0,\"silent_us\":1,\"share_half_life_us\":0,\"levels\":["
+        "{\"name\":\"zone\",\"bandwidth_bytes\":0,\"uplink_bytes\":9223372036854775807},"
+        "{\"name\":\"leaf\",\"bandwidth_bytes\":50000000000,\"uplink_bytes\":-1}]}\n",
+        "{\"type\":\"job_submitted\",\"at_us\":2,\"id\":1,\"queue\":\"q\",\"user\":\"\","
+        "\"name\":\"x\",\"class\":\"\",\"layouts\":[],\"tasks_min\":0,\"service\":false,"
+        "\"held\":false,\"exclusive\":false,\"fixed\":false,\"within\":\"zone\","
+        "\"near\":\"leaf\",\"group_within\":\"leaf\",\"group_size\":4294967295,"
+        "\"slowdown_max_ppm\":1500000,\"retries\":0,\"deadline_us\":0,\"limit_us\":0,"
+        "\"grace_us\":-1,\"min_run_us\":-1,\"array\":\"\",\"array_limit\":0,\"after\":[],"
+        "\"remaining_us\":-1}\n"};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct arena arena;
+        struct event event;
+        struct text text;
+
+        arena_init(&arena);
+        text_init(&text, 10000);
+        WORKS(event_parse("e", 1, texts[i], strlen(texts[i]) - 1, &arena, &event, &err));
+        event_format(&event, &text);
+        assert_string_equal(text_str(&text), texts[i]);
+        text_done(&text);
+        arena_done(&arena);
+    }
+}
+
 static void parsed_events_hold_the_values(void **state)
 {
     struct arena arena;
@@ -283,6 +315,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_event_comes_back_byte_for_byte),
         TEST(links_and_modes_of_a_node_come_back_byte_for_byte),
+        TEST(levels_come_back_byte_for_byte),
         TEST(instances_come_back_byte_for_byte),
         TEST(parsed_events_hold_the_values),
         TEST(fields_may_come_in_any_order),

@@ -99,6 +99,24 @@ static void a_job_states_its_rights(void **state)
     job_file_done(&file);
 }
 
+static void where_tasks_are_to_each_other_is_read(void **state)
+{
+    static const char text[] = "{tasks: 16, gpus: 1, within: spine, near: leaf, group-size: 8, "
+                               "group-within: leaf, slowdown: 1.25}\n";
+    struct job_file file;
+
+    (void)state;
+    WORKS(job_file_parse("jobs.yaml", text, sizeof text - 1, &file, &err));
+    assert_string_equal(file.jobs[0].within, "spine");
+    assert_string_equal(file.jobs[0].near, "leaf");
+    assert_string_equal(file.jobs[0].group_within, "leaf");
+    assert_int_equal(file.jobs[0].group_size, 8);
+    assert_int_equal(file.jobs[0].slowdown_max_ppm, 1250000);
+    job_file_done(&file);
+    fails("slowdown: 0.9\n", "jobs.yaml:1: slowdown: must be 1 to 1000, is 0.9");
+    fails("group-size: 0\n", "jobs.yaml:1: group-size: must be 1 to 4096, is 0");
+}
+
 static void wrong_fields_are_named(void **state)
 {
     (void)state;
@@ -107,7 +125,8 @@ static void wrong_fields_are_named(void **state)
     fails("gpu: 1\n",
           "jobs.yaml:1: gpu: unknown field, known are name, queue, user, class, "
           "min-tasks, service, hold, exclusive, preemptible, retries, time-limit, "
-          "deadline, grace, min-run, array, array-limit, after, groups, modes, isolation, "
+          "deadline, grace, min-run, array, array-limit, within, near, group-within, "
+          "group-size, slowdown, after, groups, modes, isolation, "
           "qos, slice, mps-percent, client-priority, stream-priority, preemption, tasks, gpus, "
           "gpu-share, gpu-memory, mig, cpus, memory, models, labels");
     fails("gpus: 1\ngroups: [{gpus: 1}]\n",
@@ -144,6 +163,7 @@ int main(void)
         TEST(a_file_holds_several_jobs_and_a_job_several_groups),
         TEST(json_is_accepted),
         TEST(a_job_states_its_rights),
+        TEST(where_tasks_are_to_each_other_is_read),
         TEST(wrong_fields_are_named),
         TEST(a_file_that_is_not_there_says_so),
     };

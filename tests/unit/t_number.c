@@ -23,6 +23,10 @@ static void each_kind_has_its_unit(void **state)
     assert_true(parsed("3", NUMBER_MIB) == 3 << 20);
     assert_true(parsed("3", NUMBER_GIB) == INT64_C(3) << 30);
     assert_true(parsed("5m", NUMBER_DURATION) == 300000000);
+    assert_true(parsed("400G", NUMBER_BITRATE) == INT64_C(50000000000));
+    assert_true(parsed("1.6T", NUMBER_BITRATE) == INT64_C(200000000000));
+    assert_true(parsed("8", NUMBER_BITRATE) == 1);
+    assert_true(parsed("1K", NUMBER_BITRATE) == 125);
 }
 
 static void one_nth_of_a_gpu_is_rounded_down_but_never_to_zero(void **state)
@@ -53,6 +57,14 @@ static void errors_say_what_would_be_right_and_what_is_there(void **state)
                "must be 0 to 65536T, is '-1G'");
     FAILS_WITH(number_parse("lots", NUMBER_BYTES, 0, 5, &out, &err),
                "must be a size such as 80G or 512M, is 'lots'");
+    FAILS_WITH(number_parse("G", NUMBER_BITRATE, 0, 125, &out, &err),
+               "must be bits each second such as 400G or 1.6T, is 'G'");
+    FAILS_WITH(number_parse("1M", NUMBER_BITRATE, 0, 125, &out, &err), "must be 0 to 1K, is '1M'");
+    FAILS_WITH(number_parse("9999999999999T", NUMBER_BITRATE, 0, 125, &out, &err),
+               "must be 0 to 1K, is '9999999999999T'");
+    FAILS_WITH(
+        number_parse("11111111111111111111111111111111", NUMBER_BITRATE, 0, 5, &out, &err),
+        "must be bits each second such as 400G or 1.6T, is 11111111111111111111111111111111");
     FAILS_WITH(number_parse("2/3", NUMBER_SHARE, 1, 1000, &out, &err),
                "must be a share such as 0.5 or 1/3, is '2/3'");
     FAILS_WITH(number_parse("0", NUMBER_SHARE, 1, 1000, &out, &err), "must be 0.001 to 1, is 0");

@@ -27,6 +27,7 @@ static void check_copy(const struct core_config *config, uint64_t seed)
     struct play play;
 
     play_init(&play, seed, 9);
+    play.levels = seed % 2 == 1;
     bed_open_with(&bed, config);
     play_join(&play, bed.core);
     play_on(&play, &bed, EVENTS);

@@ -107,6 +107,7 @@ static void begin_daemon(struct daemon *d, uint64_t seed)
     decisions_init(&d->decisions);
     text_init(&d->text, 1 << 24);
     play_init(&d->play, seed, 6);
+    d->play.levels = seed % 2 == 1;
     d->play.orders = d->config.orders;
     d->play.order_count = d->config.order_count;
     (void)journal_put(world.journal, JOURNAL_HEADER, 0, "{}\n", 3);
