@@ -80,6 +80,7 @@ struct core *core_bare(const struct core_config *config)
     queues_init(&core->queues, 0, 0);
     pending_init(&core->pending);
     gate_init(&core->gate);
+    ended_init(&core->ended);
     expect_init(&core->expect);
     fits_init(&core->fits);
     subsets_init(&core->subsets);
@@ -151,6 +152,7 @@ void core_free(struct core *core)
     queues_done(&core->queues);
     classes_done(&core->classes);
     gate_done(&core->gate);
+    ended_done(&core->ended);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
     shapes_done(&core->shapes);
@@ -183,6 +185,7 @@ struct core *core_clone(const struct core *src)
     queues_copy(&dst->queues, &src->queues);
     classes_copy(&dst->classes, &src->classes);
     gate_copy(&dst->gate, &src->gate);
+    ended_copy(&dst->ended, &src->ended);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
     subsets_copy(&dst->subsets, &src->subsets);
