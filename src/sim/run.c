@@ -152,6 +152,7 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
         .type = EVENT_JOB_CANCELLED, .at_us = run->now_us, .job_id = (uint64_t)job + 1};
 
     run->jobs[job].state = RUN_DROPPED;
+    run->jobs[job].end_us = run->now_us;
     run->left--;
     run->measure.failed++;
     run->measure.never += run_job_never(run, job);
@@ -162,7 +163,11 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 static void reject(struct run *run, const struct decision *decision)
 {
-    run->jobs[decision->job_id - 1].state = RUN_DROPPED;
+    struct run_job *j = &run->jobs[decision->job_id - 1];
+
+    j->state = RUN_DROPPED;
+    j->end_us = run->now_us;
+    j->rejected = decision->reason;
     run->left--;
     run->measure.failed++;
     run->measure.never += decision->reason == REASON_NEVER;
@@ -359,6 +364,30 @@ static const char *job_name(void *arg, uint64_t job_id)
     return namer->number;
 }
 
+/* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
+static bool say_not_there(struct run *run, uint32_t job, struct explain_at *at)
+{
+    const struct run_job *j = &run->jobs[job];
+    struct explain_absent absent = {
+        .job = at->job, .now_us = run->now_us, .what = EXPLAIN_OVER, .at_us = j->end_us};
+
+    if (core_find_job(run->world.core, (uint64_t)job + 1) != ROW_NONE)
+        return false;
+    if (j->state == RUN_COMING) {
+        absent.what = EXPLAIN_COMES;
+        absent.at_us = j->submit_us;
+        if (run->protocol->round_up_us != NULL)
+            absent.at_us = run->protocol->round_up_us(run, j->submit_us);
+    } else if (j->state == RUN_DROPPED) {
+        absent.end = j->rejected != REASON_NONE ? "rejected" : "cancelled";
+        absent.reason = j->rejected != REASON_NONE ? reason_reject_text(j->rejected) : NULL;
+    } else {
+        absent.end = "finished";
+    }
+    explain_absence(at, &absent);
+    return true;
+}
+
 static int say_why(struct run *run, struct err *err)
 {
     struct explain_at *at = run->options->explain;
@@ -373,6 +402,8 @@ static int say_why(struct run *run, struct err *err)
                        "--explain: job '%s': the trace has no job of this name or, where jobs have "
                        "none, of this number",
                        at->job);
+    if (say_not_there(run, job, at))
+        return 0;
     return explain_now(at, &run->world, (uint64_t)job + 1, &names, err);
 }
 
@@ -417,7 +448,10 @@ static int play(struct run *run, struct err *err)
             run->options->progress(run->options->progress_arg, run->next_arrival,
                                    run->workload.count);
     }
-    return 0;
+    if (at == NULL || run->workload.measure_to_us != INT64_MAX)
+        return 0;
+    run->now_us = at->at_us; /* all jobs are over by then */
+    return say_why(run, err);
 }
 
 /* ---- the beginning ---- */

@@ -336,32 +336,27 @@ const char *sc_job_name(void *arg, uint64_t job_id)
     return ((const struct sc *)arg)->scn->jobs[job_id - 1].name;
 }
 
+static int64_t submit_us(const struct scn *scn, uint32_t job)
+{
+    for (uint32_t i = 0; i < scn->action_count; i++)
+        if (scn->actions[i].verb == SCN_SUBMIT && scn->actions[i].job == job)
+            return scn->actions[i].at_us;
+    return TIME_NONE;
+}
+
 /* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
 static bool say_not_there(const struct sc *sc, uint32_t job, struct explain_at *at)
 {
     const struct sc_job *j = &sc->jobs[job];
-    int64_t comes_us = TIME_NONE;
+    struct explain_absent absent = {.job = at->job, .now_us = sc->now_us};
 
     if (j->submitted && !j->ended && core_find_job(sc->world.core, (uint64_t)job + 1) != ROW_NONE)
         return false;
-    for (uint32_t i = 0; i < sc->scn->action_count && comes_us == TIME_NONE; i++)
-        if (sc->scn->actions[i].verb == SCN_SUBMIT && sc->scn->actions[i].job == job)
-            comes_us = sc->scn->actions[i].at_us;
-    text_addf(&at->text, "job %s ", at->job);
-    if (!j->submitted) {
-        text_add(&at->text, "is not there yet: it is submitted at ");
-        sc_add_time(&at->text, comes_us);
-    } else if (!j->ended) {
-        text_add(&at->text, "was refused when it was submitted, at ");
-        sc_add_time(&at->text, comes_us);
-    } else {
-        text_addf(&at->text, "is over: %s at ", j->end);
-        sc_add_time(&at->text, j->end_us);
-    }
-    if (j->rejected)
-        text_addf(&at->text, "; %s", reason_reject_text(j->reject_reason));
-    text_add(&at->text, ".\n");
-    at->done = true;
+    absent.what = !j->submitted ? EXPLAIN_COMES : !j->ended ? EXPLAIN_REFUSED : EXPLAIN_OVER;
+    absent.at_us = j->ended ? j->end_us : submit_us(sc->scn, job);
+    absent.end = j->end;
+    absent.reason = j->rejected ? reason_reject_text(j->reject_reason) : NULL;
+    explain_absence(at, &absent);
     return true;
 }
 
@@ -378,7 +373,7 @@ static int say_why(struct sc *sc, struct err *err)
         return err_set(err, -ENOENT, "--explain: job '%s': there is none of this name", at->job);
     sc->now_us = at->at_us > sc->now_us ? at->at_us : sc->now_us;
     rc = settle(sc, err);
-    if (rc == 0 && !at->json && say_not_there(sc, job, at))
+    if (rc == 0 && say_not_there(sc, job, at))
         return 0;
     return rc < 0 ? rc : explain_now(at, &sc->world, (uint64_t)job + 1, &names, err);
 }

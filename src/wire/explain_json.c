@@ -142,6 +142,49 @@ static void write_remedy(const struct core *core, const struct explanation *e,
     json_object_end(json);
 }
 
+/* Of one that runs, or is on its way in or out: since when and where. */
+static void write_places(const struct core *core, const struct explanation *e,
+                         struct json_out *json)
+{
+    const struct job *job = core_job(core, e->job);
+    uint32_t last = ROW_NONE;
+
+    if (job->start_us != TIME_NONE)
+        json_key_i64(json, "since_us", job->start_us);
+    json_key(json, "nodes");
+    json_array_begin(json);
+    for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
+        const struct task *task = core_task(core, job->task_first + i);
+
+        if (task->left || task->node == last)
+            continue;
+        json_string(json, core_name(core, core_node_name(core, task->node)));
+        last = task->node;
+    }
+    json_array_end(json);
+}
+
+void explain_absent_json(const struct explain_absent *a, struct json_out *json)
+{
+    static const char *const states[] = {
+        [EXPLAIN_COMES] = "not_submitted",
+        [EXPLAIN_REFUSED] = "refused",
+        [EXPLAIN_OVER] = "over",
+    };
+
+    json_object_begin(json);
+    json_key_string(json, "job", a->job);
+    json_key_i64(json, "now_us", a->now_us);
+    json_key_string(json, "state", states[a->what]);
+    if (a->what == EXPLAIN_OVER)
+        json_key_string(json, "end", a->end);
+    if (a->at_us != TIME_NONE)
+        json_key_i64(json, a->what == EXPLAIN_OVER ? "end_us" : "submit_us", a->at_us);
+    if (a->reason != NULL)
+        json_key_string(json, "reason", a->reason);
+    json_object_end(json);
+}
+
 void explain_json(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct json_out *json)
@@ -155,6 +198,8 @@ void explain_json(const struct core *core, const struct explanation *e,
     json_key_bool(json, "starts_next_step", e->starts);
     if (waits || e->rejected)
         json_key_string(json, "reason", reason_text(e->reason));
+    if (e->state != JOB_PENDING)
+        write_places(core, e, json);
     if (waits) {
         write_others(e, names, json);
         write_bound(core, e, json);

@@ -25,6 +25,23 @@ void explain_json(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct json_out *json);
 
+/* A job that the core does not know: when it comes, or what became of it. */
+struct explain_absent {
+    const char *job; /* its name */
+    int64_t now_us;
+    enum {
+        EXPLAIN_COMES,   /* it is submitted later, */
+        EXPLAIN_REFUSED, /* or was refused when it was submitted, */
+        EXPLAIN_OVER,    /* or has ended */
+    } what;
+    int64_t at_us;      /* when; TIME_NONE = it is not known when it comes */
+    const char *end;    /* OVER: "finished", "failed", "cancelled", "limit" or "rejected" */
+    const char *reason; /* OVER: why it was rejected, or NULL */
+};
+
+void explain_absent_text(const struct explain_absent *a, struct text *out);
+void explain_absent_json(const struct explain_absent *a, struct json_out *json);
+
 /* "4 GPUs", "512 MiB of memory"; not named: "4", "512 MiB". */
 void explain_add_resource(struct text *out, enum resource r, int64_t amount, bool named);
 

@@ -437,6 +437,28 @@ void explain_text(const struct core *core, const struct explanation *e,
     add_remedy(&w);
 }
 
+void explain_absent_text(const struct explain_absent *a, struct text *out)
+{
+    static const char *const texts[] = {
+        [EXPLAIN_COMES] = "is not there yet: it is submitted",
+        [EXPLAIN_REFUSED] = "was refused when it was submitted,",
+        [EXPLAIN_OVER] = "is over: ",
+    };
+
+    text_addf(out, "job %s %s", a->job, texts[a->what]);
+    if (a->what == EXPLAIN_OVER)
+        text_add(out, a->end);
+    if (a->at_us != TIME_NONE) {
+        text_add(out, " at ");
+        add_time(out, a->at_us);
+    } else {
+        text_add(out, " later");
+    }
+    if (a->reason != NULL)
+        text_addf(out, "; %s", a->reason);
+    text_add(out, ".\n");
+}
+
 /* ---- words ---- */
 
 const char *explain_obstacle_text(enum obstacle_kind kind)

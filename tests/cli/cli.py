@@ -356,7 +356,22 @@ for page in sorted(os.listdir('docs/guide')):
                      lambda got, said=said: '' if got.replace(folder.name + '/', '') == said
                      else f'{got}, not {said}')
 
-refused(SIM + '@ok.csv --explain 2@3s', 'not yet submitted')
+for asked, answer, state in (
+        ('2@3s', 'is not there yet: it is submitted at 5s.',
+         {'now_us': 3000000, 'state': 'not_submitted', 'submit_us': 5000000}),
+        ('1@12s', 'is over: finished at 10s.',
+         {'now_us': 12000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000}),
+        ('1@1h', 'is over: finished at 10s.',  # when the run is over as well
+         {'now_us': 3600000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000})):
+    said = f"job {asked.split('@')[0]} {answer}\n"
+    accepted(f'{SIM}@ok.csv --explain {asked}',
+             lambda text, said=said: '' if text == said else f'{text}, not {said}')
+    said = {'job': asked.split('@')[0]} | state
+    accepted(f'{SIM}@ok.csv --explain {asked} --json',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
+accepted(SIM + '@never.csv --explain 1@1s',
+         lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster could '
+         'not hold it, even if they were empty.\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
 refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")
 refused(SIM + '@ok.csv --explain 2@7s --csv', '--explain')
@@ -364,7 +379,13 @@ refused(SIM + '@ok.csv --explain 2@7s --seeds 1-2', '--explain')
 refused('scenario --json @ok.scn', '--json')
 refused('scenario --explain a@1s --update @ok.scn', '--explain')
 refused('scenario --explain b@1s @ok.scn', "'b'")
-refused('scenario --json --explain a@11s @ok.scn', '--explain')
+for asked, state in (
+        ('a@5s', {'now_us': 5000000, 'state': 'running', 'starts_next_step': False, 'since_us': 0,
+                  'nodes': ['n1']}),
+        ('a@11s', {'now_us': 11000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000})):
+    said = {'job': asked.split('@')[0]} | state
+    accepted(f'scenario --json --explain {asked} @ok.scn',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
 accepted(SIM + '@ok.csv --explain 2@7s',
          lambda text: '' if text == 'job 2 does not wait: it is running, since 5s on node-0.\n'
          else text)
