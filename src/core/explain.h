@@ -56,6 +56,14 @@ struct explanation {
     uint32_t service_count, services_named;
     uint32_t service_tasks_min; /* of the first of them */
 
+    /* the same of jobs that may not be stopped yet (min-run) */
+    uint64_t young[EXPLAIN_OTHERS_MAX];   /* [young_named] */
+    int64_t until_us[EXPLAIN_OTHERS_MAX]; /* [young_named] when each has run for so long */
+    uint32_t young_count, young_named;
+
+    uint32_t yields;        /* it gave way so often in a row, and makes nobody give way by its */
+    int64_t takes_after_us; /* class or order until then (rights.h); 0 = it may */
+
     struct position position;
     struct remedy remedy; /* the nearest single one */
     uint32_t tries;       /* candidates that were tried for that */

@@ -88,6 +88,27 @@ static void write_services(const struct explanation *e, const struct explain_nam
     json_key_u64(json, "services_at_minimum_count", e->service_count);
 }
 
+static void write_young(const struct explanation *e, const struct explain_names *names,
+                        struct json_out *json)
+{
+    if (e->takes_after_us > 0) {
+        json_key_u64(json, "yields", e->yields);
+        json_key_i64(json, "takes_after_us", e->takes_after_us);
+    }
+    if (e->young_count == 0)
+        return;
+    json_key(json, "in_minimum_run_time");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < e->young_named; i++) {
+        json_object_begin(json);
+        json_key_string(json, "job", names->job(names->arg, e->young[i]));
+        json_key_i64(json, "until_us", e->until_us[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_u64(json, "in_minimum_run_time_count", e->young_count);
+}
+
 static void write_position(const struct position *p, struct json_out *json)
 {
     if (!p->known)
@@ -110,6 +131,8 @@ static void write_start(const struct explanation *e, const struct forward *forwa
     json_key_null(json, "expected_start_us");
     if (!forward->whole)
         json_key_i64(json, "not_before_us", forward->end_us);
+    if (forward->unending)
+        json_key_bool(json, "starts_when_services_end", true);
 }
 
 static void write_remedy(const struct core *core, const struct explanation *e,
@@ -209,6 +232,7 @@ void explain_json(const struct core *core, const struct explanation *e,
             json_key_u64(json, "tasks_fit", e->tasks_fit);
         }
         write_services(e, names, json);
+        write_young(e, names, json);
         write_position(&e->position, json);
         if (forward != NULL)
             write_start(e, forward, json);

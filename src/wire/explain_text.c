@@ -249,6 +249,38 @@ static void add_services(const struct writer *w)
         text_add(w->out, ", but these are services and keep their minimum of tasks.\n");
 }
 
+static void add_young(const struct writer *w)
+{
+    const struct explanation *e = w->e;
+
+    if (e->young_count == 0)
+        return;
+    text_add(w->out, "It may take from ");
+    for (uint32_t i = 0; i < e->young_named; i++) {
+        text_add(w->out, i == 0 ? "" : i + 1 == e->young_count ? " and " : ", ");
+        add_job(w, e->young[i]);
+        text_add(w->out, ", but not before ");
+        add_time(w->out, e->until_us[i]);
+    }
+    if (e->young_count > e->young_named)
+        text_addf(w->out, " and %u more", e->young_count - e->young_named);
+    text_add(w->out, e->young_count == 1
+                         ? ": that may not be stopped in its minimum run time.\n"
+                         : ": these may not be stopped in their minimum run time.\n");
+}
+
+static void add_yields(const struct writer *w)
+{
+    if (w->e->takes_after_us == 0)
+        return;
+    text_addf(w->out,
+              "It gave way %u times in a row soon after its start; it makes others give way by its "
+              "class or its order again from ",
+              w->e->yields);
+    add_time(w->out, w->e->takes_after_us);
+    text_add(w->out, " on.\n");
+}
+
 /* ---- queues ---- */
 
 static void add_whose(const struct writer *w, uint32_t queue)
@@ -311,6 +343,11 @@ static void add_start(const struct writer *w, const struct forward *forward)
         text_add(w->out, ", at ");
         add_time(w->out, start_us);
         text_add(w->out, ", if nothing new arrives and jobs end as expected.\n");
+    } else if (forward->whole && w->e->reason == REASON_AFTER) {
+        text_add(w->out, "It does not start by itself, if jobs end as expected.\n");
+    } else if (forward->whole && forward->unending) {
+        text_add(w->out, "It does not start by itself: services, and tasks that are stuck, would "
+                         "have to end.\n");
     } else if (forward->whole) {
         text_add(w->out, "It does not start by itself, whatever ends.\n");
     } else {
@@ -344,6 +381,14 @@ static void add_places(const struct writer *w, uint64_t job_id)
         last = task->node;
         named++;
     }
+}
+
+/* It ends when somebody ends it. */
+static bool is_service(const struct writer *w, uint64_t job_id)
+{
+    const uint32_t row = core_find_job(w->core, job_id);
+
+    return row != ROW_NONE && core_job(w->core, row)->service;
 }
 
 static void add_limit(const struct writer *w, const struct remedy *r)
@@ -384,7 +429,9 @@ static void add_remedy(const struct writer *w)
     } else if (r->type == REMEDY_JOB_ENDS) {
         add_job(w, r->job_id);
         add_places(w, r->job_id);
-        text_add(w->out, r->badly ? " fails" : " ends");
+        text_add(w->out, is_service(w, r->job_id) ? " is cancelled"
+                         : r->badly               ? " fails"
+                                                  : " ends");
     } else {
         text_addf(w->out, "%s%s", explain_remedy_text(r->type),
                   r->name != 0 && r->type != REMEDY_MODELS ? core_name(w->core, r->name) : "");
@@ -431,6 +478,8 @@ void explain_text(const struct core *core, const struct explanation *e,
     add_bound(&w);
     add_room(&w);
     add_services(&w);
+    add_young(&w);
+    add_yields(&w);
     add_position(&w);
     if (forward != NULL)
         add_start(&w, forward);

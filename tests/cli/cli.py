@@ -87,6 +87,9 @@ FILES |= {
                 'at 1s submit late gpus=1 queue=q runs=5s\nat 3s submit lost queue=r\n',
     'bytes.scn': 'node n gpus=2 gpu-memory=16G\nqueue q limit=gpus:1\ndefault-queue q\n'
                  'at 0s submit w gpus=1 runs=1h\nat 0s submit a gpus=1 gpu-memory=12G\n',
+    'service.scn': 'node n gpus=4\nat 0s submit w gpus=4 service\nat 1s submit p gpus=4\n',
+    'bounded.scn': 'node n gpus=4\nat 0s submit w gpus=1 service\nat 1s submit p gpus=4 hold\n',
+    'after.scn': 'node n gpus=4\nat 0s submit w gpus=1\nat 1s submit p gpus=1 after=w:failed\n',
     'word.scn': SCENARIO + 'nodes n2\n',
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
@@ -270,6 +273,14 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
              lambda text, said=said: '' if text == said else f'{text}, not {said}')
 
 
+for file, said in (('@service.scn', 'It does not start by itself: services, and tasks that are stuck, '
+                                    'would have to end.\nIt would start now with this change: '
+                                    'job w on n is cancelled.\n'),
+                   ('@bounded.scn', 'It does not start by itself, whatever ends.\n'),
+                   ('@after.scn', 'It does not start by itself, if jobs end as expected.\nIt would '
+                                  'start now with this change: job w on n fails.\n')):
+    accepted(f'scenario --explain p@5s {file}',
+             lambda text, said=said: '' if said in text else f'{text}, not {said}')
 accepted('scenario --explain a@1s @bytes.scn',
          lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
          and 'in class high; then job w gives way to it.' in text else text)
