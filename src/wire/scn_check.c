@@ -9,6 +9,45 @@
 #include "wire/quote.h"
 #include "wire/scn_doc.h"
 
+/* ---- names that a log could not say ---- */
+
+/* In an expected log it would begin a comment. */
+static bool is_comment(const char *name)
+{
+    for (size_t i = 0; name[i] != '\0'; i++)
+        if (name[i] == '#' && (i == 0 || name[i - 1] == ' ' || name[i - 1] == '\t'))
+            return true;
+    return false;
+}
+
+static int check_name(const struct scn *scn, const char *what, const char *name, uint32_t line,
+                      struct err *err)
+{
+    if (!is_comment(name))
+        return 0;
+    return scn_error(scn->file, line, err, -EINVAL,
+                     "%s %s: a word of a name must not begin with '#', for in an 'expect' block "
+                     "that is a comment",
+                     what, quote_of(name).text);
+}
+
+static int check_readable(const struct scn_reader *r, struct err *err)
+{
+    const struct scn *scn = r->out;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < scn->job_count && rc == 0; i++)
+        rc = check_name(scn, "job", scn->jobs[i].name, scn->jobs[i].line, err);
+    for (uint32_t i = 0; i < scn->setting_count && rc == 0; i++)
+        if (scn->settings[i].name != NULL)
+            rc = check_name(scn, scn->settings[i].word, scn->settings[i].name,
+                            scn->settings[i].line, err);
+    for (uint32_t i = 0; i < scn->action_count && rc == 0; i++)
+        if (scn->actions[i].verb == SCN_NODE)
+            rc = check_name(scn, "node", scn->actions[i].node, scn->actions[i].line, err);
+    return rc;
+}
+
 /* ---- nodes ---- */
 
 /* All that are there from the start or join at any time. */
@@ -178,8 +217,9 @@ static int check_classes(const struct scn_reader *r, struct err *err)
 
 int scn_check_names(const struct scn_reader *r, struct err *err)
 {
-    int rc = check_nodes(r, err);
+    int rc = check_readable(r, err);
 
+    rc = rc < 0 ? rc : check_nodes(r, err);
     rc = rc < 0 ? rc : check_claims(r, err);
     return rc < 0 ? rc : check_classes(r, err);
 }

@@ -90,6 +90,16 @@ FILES |= {
     'service.scn': 'node n gpus=4\nat 0s submit w gpus=4 service\nat 1s submit p gpus=4\n',
     'bounded.scn': 'node n gpus=4\nat 0s submit w gpus=1 service\nat 1s submit p gpus=4 hold\n',
     'after.scn': 'node n gpus=4\nat 0s submit w gpus=1\nat 1s submit p gpus=1 after=w:failed\n',
+    'vc.csv': 'vc,nodes_8gpu\n',
+    'variants.scn': SCENARIO + 'variant one\n  without submit\nend\n',
+    'variants-expect.scn': SCENARIO + 'variant one\n  without assert\nend\n'
+                           'variant two\n  change submit a runs=5s\nend\n'
+                           'variant three\n  without assert\nend\n',
+    'comment-job.scn': SCENARIO + 'at 1s submit "b #c"\n',
+    'comment-node.scn': SCENARIO + 'node "#n"\n',
+    'crlf.scn': 'node n1 gpus=8\r\nat 0s submit a gpus=8 runs=10s\r\nexpect\r\n'
+                '  0s start b n1:0-7 # kept\r\nend\r\n',
+    'target.scn': SCENARIO + 'expect\nend\n',
     'word.scn': SCENARIO + 'nodes n2\n',
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
@@ -235,6 +245,10 @@ for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected')
                     ('takes-task', ':4:', "'n3'")):
     refused(f'scenario @{name}.scn', name + '.scn', *said)
 refused('scenario @nothing.scn', '--print', '--update')
+refused('scenario @variants.scn', "variants.scn:3: no job 'a'", "in variant 'one' at line 4")
+refused('scenario --tap --explain a@1s @ok.scn', '--explain', '--tap')
+refused('scenario @comment-job.scn', 'comment-job.scn:4', "'b #c'", 'comment')
+refused('scenario @comment-node.scn', 'comment-node.scn:4', "'#n'", 'comment')
 refused('scenario @nothing-wrong.scn', ':2:', "'best'")
 refused('scenario', 'file')
 refused('scenario --update --variant a @ok.scn', '--update')
@@ -324,6 +338,25 @@ accepted('scenario --print --events @scn-events @log.scn',
          lambda text: '' if '0s      start a n1:0-7\n' in text else text)
 accepted('replay @scn-events', lambda text: '' if '4 events' in text else text)
 accepted('scenario --update @wrong.scn', lambda _: '')
+accepted('scenario --update @crlf.scn', lambda _: '')
+with open(os.path.join(folder.name, 'crlf.scn'), 'rb') as file:
+    crlf = file.read()
+report("'berth scenario --update' keeps the line ends of a file", '' if crlf.endswith(
+    b'expect\r\n  # kept\r\n  0s      start a n1:0-7\r\n  10s     end a finished\r\nend\r\n')
+    and crlf.count(b'\r\n') == crlf.count(b'\n') else str(crlf))
+os.symlink('target.scn', os.path.join(folder.name, 'link.scn'))
+os.chmod(os.path.join(folder.name, 'target.scn'), 0o640)
+accepted('scenario --update @link.scn', lambda _: '')
+with open(os.path.join(folder.name, 'target.scn'), encoding='utf-8') as file:
+    target = file.read()
+report("'berth scenario --update' writes what a link names",
+       '' if os.path.islink(os.path.join(folder.name, 'link.scn')) and 'start a n1:0-7' in target
+       and os.stat(os.path.join(folder.name, 'target.scn')).st_mode & 0o777 == 0o640 else target)
+got = run('scenario @variants-expect.scn')
+report("'berth scenario' plays the other variants where one is wrong",
+       '' if got.returncode == 2 and got.stdout.count('ok ') == 2 and 'scn two' in got.stdout
+       and "in variant 'one' at line 4" in got.stderr
+       and "in variant 'three' at line 10" in got.stderr else got.stdout + got.stderr)
 accepted('scenario @wrong.scn', lambda text: '' if text.count('ok ') == 2 else text)
 with open(os.path.join(folder.name, 'wrong.scn'), encoding='utf-8') as file:
     rest = file.read()[len(SCENARIO):]
@@ -384,6 +417,8 @@ accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster could '
          'not hold it, even if they were empty.\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
+accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
+         lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
 refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")
 refused(SIM + '@ok.csv --explain 2@7s --csv', '--explain')
 refused(SIM + '@ok.csv --explain 2@7s --seeds 1-2', '--explain')
