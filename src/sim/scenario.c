@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/view.h"
+#include "policy/registry.h"
 #include "sim/explain_at.h"
 #include "sim/scenario_impl.h"
 
@@ -37,7 +38,7 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
     if (rc == -EIO || (rc == -ENOSPC && event->type != EVENT_JOB_SUBMITTED))
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
-        sc_log_refused(sc, what, job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "", detail.text);
+        sc_log_refused(sc, what, job, detail.text);
     sc_watch(sc);
     return rc < 0;
 }
@@ -432,15 +433,50 @@ static uint32_t line_of(const struct scn *scn, const char *refusal)
     return 0;
 }
 
+static bool takes_options(const char *order)
+{
+    const struct order_policy *policy = order[0] != '\0' ? order_find(order) : NULL;
+
+    return policy != NULL && policy->takes_options;
+}
+
+static bool rules_take_options(const struct rules_spec *rules)
+{
+    bool take = takes_options(rules->root_order);
+
+    for (uint32_t i = 0; i < rules->queue_count; i++)
+        take = take || takes_options(rules->queues[i].order);
+    return take;
+}
+
+/* Numbers that no order of the file looks at are a mistake. */
+static int check_options(const struct scn *scn, struct err *err)
+{
+    bool take = scn->config.order_option_count == 0 || takes_options(scn->config.order) ||
+                rules_take_options(&scn->config.rules);
+
+    for (uint32_t i = 0; i < scn->action_count; i++)
+        take = take ||
+               (scn->actions[i].verb == SCN_CONFIG && rules_take_options(scn->actions[i].rules));
+    for (uint32_t i = 0; i < scn->setting_count && !take; i++)
+        if (strcmp(scn->settings[i].word, "order-options") == 0)
+            return scn_error(scn->file, scn->settings[i].line, err, -EINVAL,
+                             "order-options: no order of this file has any; tiresias has");
+    return 0;
+}
+
 static int begin_world(struct sc *sc, struct err *err)
 {
     struct err detail = {""};
     const int rc = open_world(sc, &detail);
     const uint32_t line = rc < 0 ? line_of(sc->scn, detail.text) : 0;
 
+    if (rc == 0)
+        return check_options(sc->scn, err);
+
     if (line > 0)
         return scn_error(sc->scn->file, line, err, rc, "%s", detail.text);
-    return rc < 0 ? err_set(err, rc, "%s: %s", sc->scn->file, detail.text) : 0;
+    return err_set(err, rc, "%s: %s", sc->scn->file, detail.text);
 }
 
 static void init(struct sc *sc)
