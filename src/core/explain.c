@@ -298,6 +298,16 @@ static void explain_waiting(const struct core *core, struct core *scratch, struc
     position_count(scratch, e->job, &e->position);
 }
 
+/* The clone has let it go; its gang is still there. */
+static void explain_rejected(const struct core *core, struct core *scratch, struct explanation *e)
+{
+    const struct job *job = &core->jobs.rows[e->job];
+
+    e->reason = job->reason == REASON_AFTER ? REASON_IN_VAIN : job->reason;
+    if (e->reason == REASON_NEVER)
+        e->never = never_find(scratch, job->gang);
+}
+
 int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err)
 {
     const uint32_t job = jobs_find(&core->jobs, job_id);
@@ -321,7 +331,7 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
     decisions_done(&decisions);
     out->rejected = jobs_find(&scratch->jobs, job_id) != job;
     if (out->rejected)
-        out->reason = core->jobs.rows[job].reason;
+        explain_rejected(core, scratch, out);
     else if (scratch->jobs.rows[job].state != JOB_PENDING)
         out->starts = true;
     else

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/event.h"
+#include "core/never.h"
 #include "core/obstacles.h"
 #include "core/position.h"
 #include "core/queues.h"
@@ -34,6 +35,7 @@ struct explanation {
     bool starts;          /* it does not wait: the next step starts it */
     bool rejected;        /* the next step rejects it, for `reason` */
     enum reason reason;
+    struct never never; /* rejected for REASON_NEVER: what no node has */
 
     /* in line, and it lacks room or is held back by a bound */
     uint32_t group, groups; /* which of its groups the obstacles are about, and how many it has */

@@ -13,6 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "base/vec.h"
 #include "core/view.h"
 #include "sim/by_queue.h"
 #include "sim/explain_at.h"
@@ -161,13 +163,36 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 /* ---- decisions come true ---- */
 
+/* Should it be asked about, this is what to say. */
+static void keep_why(struct run *run, const struct decision *decision)
+{
+    struct text why;
+
+    text_init(&why, 4096);
+    explain_add_reject(&why, decision);
+    vec_reserve(run->whys, run->why_cap, run->why_count + 1);
+    run->whys[run->why_count++] =
+        (struct run_why){decision->job_id, mem_copy(text_str(&why), why.used + 1, 1)};
+    text_done(&why);
+}
+
+static const char *why_of(const struct run *run, uint64_t job_id)
+{
+    for (uint32_t i = 0; i < run->why_count; i++)
+        if (run->whys[i].job_id == job_id)
+            return run->whys[i].text;
+    return NULL;
+}
+
 static void reject(struct run *run, const struct decision *decision)
 {
     struct run_job *j = &run->jobs[decision->job_id - 1];
 
     j->state = RUN_DROPPED;
     j->end_us = run->now_us;
-    j->rejected = decision->reason;
+    j->rejected = true;
+    if (run->options->explain != NULL)
+        keep_why(run, decision);
     run->left--;
     run->measure.failed++;
     run->measure.never += decision->reason == REASON_NEVER;
@@ -379,8 +404,8 @@ static bool say_not_there(struct run *run, uint32_t job, struct explain_at *at)
         if (run->protocol->round_up_us != NULL)
             absent.at_us = run->protocol->round_up_us(run, j->submit_us);
     } else if (j->state == RUN_DROPPED) {
-        absent.end = j->rejected != REASON_NONE ? "rejected" : "cancelled";
-        absent.reason = j->rejected != REASON_NONE ? reason_reject_text(j->rejected) : NULL;
+        absent.end = j->rejected ? "rejected" : "cancelled";
+        absent.reason = why_of(run, (uint64_t)job + 1);
     } else {
         absent.end = "finished";
     }
@@ -582,6 +607,9 @@ int run_simulation(const struct run_options *options, const struct trace *trace,
         run.protocol->close(&run);
     const int closed = world_close(&run.world, rc == 0 ? err : NULL);
 
+    for (uint32_t i = 0; i < run.why_count; i++)
+        mem_free(run.whys[i].text);
+    mem_free(run.whys);
     mem_free(run.protocol_state);
     mem_free(run.jobs);
     heap_done(&run.ends);

@@ -205,6 +205,18 @@ static void begin_job(struct sc *sc, struct sc_job *j)
     j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
 }
 
+static const char *keep_why(struct sc *sc, const struct decision *d)
+{
+    const char *kept;
+    struct text why;
+
+    text_init(&why, 4096);
+    explain_add_reject(&why, d);
+    kept = arena_intern(&sc->arena, text_str(&why));
+    text_done(&why);
+    return kept;
+}
+
 static void carry_out(struct sc *sc, const struct decision *d)
 {
     struct sc_job *j = &sc->jobs[d->job_id - 1];
@@ -223,7 +235,7 @@ static void carry_out(struct sc *sc, const struct decision *d)
         sc_stop_tasks(sc, d);
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
-        j->reject_reason = d->reason;
+        j->reject_why = keep_why(sc, d);
     }
 }
 
@@ -356,7 +368,7 @@ static bool say_not_there(const struct sc *sc, uint32_t job, struct explain_at *
     absent.what = !j->submitted ? EXPLAIN_COMES : !j->ended ? EXPLAIN_REFUSED : EXPLAIN_OVER;
     absent.at_us = j->ended ? j->end_us : submit_us(sc->scn, job);
     absent.end = j->end;
-    absent.reason = j->rejected ? reason_reject_text(j->reject_reason) : NULL;
+    absent.reason = j->rejected ? j->reject_why : NULL;
     explain_absence(at, &absent);
     return true;
 }

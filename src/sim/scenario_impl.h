@@ -50,8 +50,8 @@ struct sc_filter {
 struct sc_job {
     bool submitted, ended, active; /* active: the core has it on GPUs */
     bool cancelled, failed, limited, rejected;
-    enum reason reject_reason;
-    const char *end; /* word of the log, NULL until ended */
+    const char *reject_why; /* why it was rejected, in the arena of the run */
+    const char *end;        /* word of the log, NULL until ended */
     int64_t first_start_us, end_us;
     uint32_t starts, evictions; /* starts: of the job, not those of more of its tasks */
     uint32_t first_starts;      /* of its task 0 */

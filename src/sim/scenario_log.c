@@ -196,14 +196,8 @@ static void add_reserve(struct sc *sc, struct text *line, const struct decision 
 /* "reject a: asks for more than the limit of a queue, ... (q: 9 GPUs, at most 8)" */
 static void add_reject(struct sc *sc, struct text *line, const struct decision *d)
 {
-    text_addf(line, "reject %s: %s", name_of(sc, d->job_id), reason_reject_text(d->reason));
-    if (d->queue == NULL)
-        return;
-    text_addf(line, " (%s: ", d->queue);
-    explain_add_resource(line, d->resource, d->asked, true);
-    text_add(line, ", at most ");
-    explain_add_resource(line, d->resource, d->limit, false);
-    text_add(line, ")");
+    text_addf(line, "reject %s: ", name_of(sc, d->job_id));
+    explain_add_reject(line, d);
 }
 
 void sc_log_decision(struct sc *sc, const struct decision *d)

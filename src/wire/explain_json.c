@@ -5,6 +5,28 @@
 #include "wire/explain_out.h"
 #include "wire/json_out.h"
 
+void explain_write_never(struct json_out *json, const struct never *never, const char *name)
+{
+    static const char *const kinds[NEVER_COUNT] = {
+        [NEVER_MODEL] = "model",
+        [NEVER_LABEL] = "label",
+        [NEVER_MODES] = "modes",
+        [NEVER_TASKS] = "tasks",
+    };
+
+    if (never->kind == NEVER_UNKNOWN)
+        return;
+    json_key_string(json, "lacks",
+                    never->kind == NEVER_SMALL ? explain_shortage_text(never->what)
+                                               : kinds[never->kind]);
+    if (name != NULL)
+        json_key_string(json, "name", name);
+    if (never->kind == NEVER_SMALL || never->kind == NEVER_TASKS) {
+        json_key_i64(json, "asked", never->asked);
+        json_key_i64(json, "most", never->most);
+    }
+}
+
 static void write_obstacles(const struct core *core, const struct obstacles *o,
                             struct json_out *json)
 {
@@ -220,7 +242,13 @@ void explain_json(const struct core *core, const struct explanation *e,
     json_key_string(json, "state", job_state_text(e->state));
     json_key_bool(json, "starts_next_step", e->starts);
     if (waits || e->rejected)
-        json_key_string(json, "reason", reason_text(e->reason));
+        json_key_string(json, "reason",
+                        e->rejected ? reason_reject_text(e->reason) : reason_text(e->reason));
+    if (e->rejected)
+        explain_write_never(json, &e->never,
+                            e->never.kind == NEVER_MODEL || e->never.kind == NEVER_LABEL
+                                ? core_name(core, e->never.name)
+                                : NULL);
     if (e->state != JOB_PENDING)
         write_places(core, e, json);
     if (waits) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "core/decision.h"
 #include "core/view.h"
 #include "wire/explain_out.h"
 
@@ -119,6 +120,54 @@ void explain_add_resource(struct text *out, enum resource r, int64_t amount, boo
         if (named)
             text_add(out, r == RES_GPU_BYTES ? " of GPU memory" : " of memory");
     }
+}
+
+void explain_add_never(struct text *out, const struct never *never, const char *name)
+{
+    switch (never->kind) {
+    case NEVER_MODEL:
+        text_addf(out, " (no node has GPUs of model %s", name);
+        if (never->more > 0)
+            text_addf(out, ", or of the %u other%s that it takes", never->more,
+                      never->more == 1 ? "" : "s");
+        text_add(out, ")");
+        break;
+    case NEVER_LABEL:
+        text_addf(out, " (no node that it could use otherwise has label %s)", name);
+        break;
+    case NEVER_SMALL:
+        text_add(out, " (needs ");
+        add_shortage(out, never->what, never->asked, true);
+        text_add(out, ", no node that it could use has more than ");
+        add_shortage(out, never->what, never->most, false);
+        text_add(out, ")");
+        break;
+    case NEVER_MODES:
+        text_add(out,
+                 " (no node that it could use has GPUs in a mode that it may have them in, with "
+                 "room for its context)");
+        break;
+    case NEVER_TASKS:
+        text_addf(out, " (needs room for %" PRId64 " tasks at once, there is room for %" PRId64 ")",
+                  never->asked, never->most);
+        break;
+    case NEVER_UNKNOWN:
+    case NEVER_COUNT:
+        break;
+    }
+}
+
+void explain_add_reject(struct text *out, const struct decision *decision)
+{
+    text_add(out, reason_reject_text(decision->reason));
+    explain_add_never(out, &decision->never, decision->never_name);
+    if (decision->queue == NULL)
+        return;
+    text_addf(out, " (%s: ", decision->queue);
+    explain_add_resource(out, decision->resource, decision->asked, true);
+    text_add(out, ", at most ");
+    explain_add_resource(out, decision->resource, decision->limit, false);
+    text_add(out, ")");
 }
 
 /* ---- why ---- */
@@ -458,6 +507,16 @@ static void add_state(const struct writer *w)
     text_add(w->out, ".\n");
 }
 
+static void add_rejected(const struct writer *w)
+{
+    const struct never *never = &w->e->never;
+    const bool named = never->kind == NEVER_MODEL || never->kind == NEVER_LABEL;
+
+    text_addf(w->out, " is about to be rejected: %s", reason_reject_text(w->e->reason));
+    explain_add_never(w->out, never, named ? core_name(w->core, never->name) : NULL);
+    text_add(w->out, ".\n");
+}
+
 void explain_text(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct text *out)
@@ -467,7 +526,7 @@ void explain_text(const struct core *core, const struct explanation *e,
     if (e->state != JOB_PENDING || e->starts || e->rejected) {
         add_job(&w, e->job_id);
         if (e->rejected)
-            text_addf(out, " is about to be rejected: %s.\n", reason_reject_text(e->reason));
+            add_rejected(&w);
         else if (e->starts)
             text_add(out, " starts with the next step.\n");
         else

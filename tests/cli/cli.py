@@ -322,7 +322,7 @@ accepted('scenario @refused-held.scn', lambda text: '' if text.startswith('ok ')
 accepted('scenario @repeat.scn', lambda text: '' if text.count('ok ') == 3 else text)
 for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
                       ('big@2s', 'is over: rejected at 1s; asks for more than the limit of a '
-                                 'queue, and can never start.'),
+                                 'queue, and can never start (q: 3 GPUs, at most 2).'),
                       ('late@2s', 'does not wait: it is running, since 1s on n.'),
                       ('late@9s', 'is over: finished at 6s.'),
                       ('lost@9s', 'was refused when it was submitted, at 3s.')):
@@ -332,8 +332,8 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
 
 
 for file, said in (('@service.scn', 'It does not start by itself: services, and tasks that are '
-                                    'stuck, would have to end.\nIt would start now with this change: '
-                                    'job w on n is cancelled.\n'),
+                                    'stuck, would have to end.\nIt would start now with this '
+                                    'change: job w on n is cancelled.\n'),
                    ('@bounded.scn', 'It does not start by itself, whatever ends.\n'),
                    ('@after.scn', 'It does not start by itself, if jobs end as expected.\nIt would '
                                   'start now with this change: job w on n fails.\n')):
@@ -459,7 +459,7 @@ for asked, answer, state in (
              lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
 accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
-         'could not hold it, even if they were empty.\n' else text)
+         'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
 accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
          lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
