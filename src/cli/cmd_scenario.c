@@ -69,6 +69,18 @@ static void compare(struct scenario_args *args, const struct scn *scn,
     text_done(&diff);
 }
 
+/* What is wrong may be a line of the base that has lost what it needs. */
+static int in_variant(const struct scn_variant *variant, int rc, struct err *err)
+{
+    struct err detail;
+
+    if (rc >= 0 || variant == NULL)
+        return rc;
+    detail = *err;
+    return err_set(err, rc, "%s; in variant '%s' at line %u", detail.text, variant->name,
+                   variant->number);
+}
+
 /* After it was played, so that its own mistakes are told first. */
 static int check_expects(const struct scenario_args *args, const struct scn *scn, struct err *err)
 {
@@ -88,14 +100,15 @@ static int play(struct scenario_args *args, struct scn_text *text,
     bool held;
     int rc = scn_read(text, variant, &scn, err);
 
+    args->played++;
     if (rc < 0)
-        return rc;
+        return in_variant(variant, rc, err);
     rc = scenario_check(&scn, args->events, &result, err);
     if (rc == 0 && (rc = check_expects(args, &scn, err)) < 0)
         scenario_result_done(&result);
     if (rc < 0) {
         scn_done(&scn);
-        return rc;
+        return in_variant(variant, rc, err);
     }
     held = scn.expect || scn.assert_count == 0;
     if (args->print)
@@ -107,7 +120,6 @@ static int play(struct scenario_args *args, struct scn_text *text,
         scn.expect = NULL; /* it will be true */
     }
     compare(args, &scn, &result, held ? "" : text_str(&result.refused));
-    args->played++;
     scenario_result_done(&result);
     scn_done(&scn);
     return 0;
@@ -139,7 +151,7 @@ static int explain_file(struct scenario_args *args, struct scn_text *text,
         printf("%s", text_str(&at.text));
     args->played++;
     explain_at_done(&at);
-    return rc;
+    return in_variant(variant, rc, err);
 }
 
 static bool is_wanted(const struct scenario_args *args, const char *variant)
@@ -157,21 +169,40 @@ static int check_all(struct scn_text *text, struct err *err)
         rc = scn_read(text, i > 0 ? &text->variants[i - 1] : NULL, &scn, err);
         if (rc == 0)
             scn_done(&scn);
+        else if (i > 0)
+            rc = in_variant(&text->variants[i - 1], rc, err);
     }
+    return rc;
+}
+
+/* What is wrong with one run does not keep the others from being played: it is told at once but for
+ * the last one, which is the caller's to tell. */
+static int play_next(struct scenario_args *args, struct scn_text *text,
+                     const struct scn_variant *variant, struct scenario_edits *edits, int before,
+                     struct err *err)
+{
+    struct err detail;
+    const int rc = play(args, text, variant, edits, &detail);
+
+    if (rc == 0)
+        return before;
+    if (before < 0)
+        command_complain("scenario", err);
+    *err = detail;
     return rc;
 }
 
 static int play_all(struct scenario_args *args, struct scn_text *text, struct scenario_edits *edits,
                     struct err *err)
 {
-    int rc = is_wanted(args, "") && !args->explain ? play(args, text, NULL, edits, err) : 0;
+    int rc = is_wanted(args, "") && !args->explain ? play_next(args, text, NULL, edits, 0, err) : 0;
 
     if (args->explain && !args->variant)
         return explain_file(args, text, NULL, err);
-    for (uint32_t i = 0; i < text->variant_count && rc == 0; i++)
+    for (uint32_t i = 0; i < text->variant_count; i++)
         if (is_wanted(args, text->variants[i].name))
             rc = args->explain ? explain_file(args, text, &text->variants[i], err)
-                               : play(args, text, &text->variants[i], edits, err);
+                               : play_next(args, text, &text->variants[i], edits, rc, err);
     if (rc == 0 && args->played == 0)
         rc = err_set(err, -ENOENT, "%s: there is no variant '%s'", text->name, args->variant);
     return rc;
@@ -204,7 +235,8 @@ static int check_args(const struct scenario_args *args, int files, struct err *e
     if (args->update && args->variant)
         return err_set(err, -EINVAL, "--update writes all blocks; leave out --variant");
     if (args->explain && (files > 1 || args->update || args->tap))
-        return err_set(err, -EINVAL, "--explain stops one run; give one file, without --update");
+        return err_set(err, -EINVAL,
+                       "--explain stops one run; give one file, without --update and --tap");
     if (args->json && !args->explain)
         return err_set(err, -EINVAL, "--json goes with --explain");
     if (args->tap && args->print)
@@ -244,7 +276,7 @@ int cmd_scenario(int argc, char **argv)
     rc = rc < 0 ? rc : check_args(&args, files, &err);
     for (int i = 1; i <= files && rc == 0; i++)
         rc = play_file(&args, argv[i], &err);
-    if (args.tap)
+    if (args.tap && rc == 0)
         printf("1..%u\n", args.done);
     if (rc < 0)
         command_complain("scenario", &err);

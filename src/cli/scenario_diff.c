@@ -2,8 +2,11 @@
 #include "cli/scenario_diff.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -319,19 +322,30 @@ static void apply(const struct scenario_edits *edits, const struct lines *file, 
         add_new(out, last);
 }
 
-/* A file beside it first, so that a full disk does not cost the old one. */
-static int write_file(const char *path, const struct text *text, struct err *err)
+/* The new file may be read by the same people as the old one. */
+static bool keep_mode(FILE *file, const char *path)
 {
-    char beside[4096];
+    struct stat old;
+
+    return stat(path, &old) == 0 && fchmod(fileno(file), old.st_mode & 07777) == 0;
+}
+
+/* A file beside it first, so that a full disk does not cost the old one. A link stays one: what it
+ * names is written. */
+static int write_file(const char *link, const struct text *text, struct err *err)
+{
+    char path[PATH_MAX], beside[PATH_MAX + 8];
     FILE *file;
     bool ok;
 
-    if (snprintf(beside, sizeof beside, "%s.new", path) >= (int)sizeof beside)
-        return err_set(err, -ENAMETOOLONG, "cannot write '%s': the name is too long", path);
+    if (realpath(link, path) == NULL)
+        return err_set(err, -errno, "cannot write '%s': %s", link, strerror(errno));
+    snprintf(beside, sizeof beside, "%s.new", path);
     file = fopen(beside, "we");
     if (!file)
         return err_set(err, -errno, "cannot create '%s': %s", beside, strerror(errno));
     ok = fwrite(text_str(text), 1, text->used, file) == text->used;
+    ok = keep_mode(file, path) && ok;
     ok = fclose(file) == 0 && ok;
     if (!ok || rename(beside, path) != 0) {
         const int code = errno ? errno : EIO;
@@ -342,23 +356,63 @@ static int write_file(const char *path, const struct text *text, struct err *err
     return 0;
 }
 
+/* Lines that end in "\r\n" are written so again, all of them. Returns whether there are any. */
+static bool take_returns(struct lines *lines)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < lines->count; i++) {
+        const size_t len = strlen(lines->items[i]);
+
+        if (len == 0 || lines->items[i][len - 1] != '\r')
+            continue;
+        lines->items[i][len - 1] = '\0';
+        any = true;
+    }
+    return any;
+}
+
+static void put_lines(const struct lines *lines, const char *end, struct text *out)
+{
+    for (uint32_t i = 0; i < lines->count; i++)
+        text_addf(out, "%s%s", lines->items[i], end);
+}
+
+/* Lines that stay as they are keep the file as it is. */
+static bool are_same(const struct lines *a, const struct lines *b)
+{
+    bool same = a->count == b->count;
+
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->items[i], b->items[i]) == 0;
+    return same;
+}
+
 int scenario_edits_write(const struct scenario_edits *edits, const char *path, struct err *err)
 {
-    struct text old, new;
-    struct lines lines;
+    struct text old, edited, new;
+    struct lines lines, after;
     int rc;
 
     text_init(&old, FILE_BYTES_MAX);
-    text_init(&new, 4 * FILE_BYTES_MAX);
+    text_init(&edited, 4 * FILE_BYTES_MAX);
+    text_init(&new, 8 * FILE_BYTES_MAX);
     rc = input_read_all(path, &old, err);
     if (rc == 0) {
+        const char *end;
+
         lines_split(&lines, text_str(&old));
-        apply(edits, &lines, &new);
-        lines_done(&lines);
-        if (strcmp(text_str(&old), text_str(&new)) != 0)
+        end = take_returns(&lines) ? "\r\n" : "\n";
+        apply(edits, &lines, &edited);
+        lines_split(&after, text_str(&edited));
+        put_lines(&after, end, &new);
+        if (!are_same(&lines, &after))
             rc = write_file(path, &new, err);
+        lines_done(&lines);
+        lines_done(&after);
     }
     text_done(&old);
+    text_done(&edited);
     text_done(&new);
     return rc;
 }

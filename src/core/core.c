@@ -83,6 +83,7 @@ struct core *core_bare(const struct core_config *config)
     queues_init(&core->queues, 0, 0);
     pending_init(&core->pending);
     gate_init(&core->gate);
+    ended_init(&core->ended);
     expect_init(&core->expect);
     fits_init(&core->fits);
     subsets_init(&core->subsets);
@@ -156,6 +157,7 @@ void core_free(struct core *core)
     classes_done(&core->classes);
     levels_done(&core->levels);
     gate_done(&core->gate);
+    ended_done(&core->ended);
     jobs_done(&core->jobs);
     nodes_done(&core->nodes);
     shapes_done(&core->shapes);
@@ -189,6 +191,7 @@ struct core *core_clone(const struct core *src)
     classes_copy(&dst->classes, &src->classes);
     levels_copy(&dst->levels, &src->levels);
     gate_copy(&dst->gate, &src->gate);
+    ended_copy(&dst->ended, &src->ended);
     expect_copy(&dst->expect, &src->expect);
     fits_copy(&dst->fits, &src->fits);
     subsets_copy(&dst->subsets, &src->subsets);

@@ -8,6 +8,7 @@
 
 #include "core/amounts.h"
 #include "core/job.h"
+#include "core/never.h"
 #include "core/slowdown.h"
 
 enum decision_type {
@@ -57,6 +58,8 @@ struct decision {
     const char *queue;        /* NOTE, REJECT: whose limit it is, or NULL */
     enum resource resource;   /* REJECT with a queue: what it asks too much of, */
     int64_t asked, limit;     /* how much, and the most that it could ever get */
+    struct never never;       /* REJECT, for REASON_NEVER: what no node has, */
+    const char *never_name;   /* and the name of that, or NULL */
     uint64_t for_job;     /* STOP, REPARTITION: the job that needs the room, JOB_NONE; RESERVE: the
                            * running job that made the start later than it was said, JOB_NONE */
     int64_t grace_us;     /* STOP: until it is to be killed */

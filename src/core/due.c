@@ -14,8 +14,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* The end of min_run_us is due once: what is before the last step has been seen. */
 static int64_t job_due_us(const struct core *core, const struct job *row)
 {
-    const int64_t min_run_us = job_min_run_us(core, row);
-    int64_t at_us = row->ends_us, exempt_us;
+    int64_t at_us = row->ends_us, min_run_us, exempt_us;
 
     if (row->state == JOB_PENDING)
         return earlier(ends_claim_due_us(row),
@@ -28,6 +27,7 @@ static int64_t job_due_us(const struct core *core, const struct job *row)
         return at_us;
     if (row->limit_us > 0)
         at_us = earlier(at_us, row->start_us + row->limit_us);
+    min_run_us = job_min_run_us(core, row); /* a free row may be of a class that is gone */
     exempt_us = row->start_us + min_run_us;
     return min_run_us > 0 && exempt_us > core->settled_us && !row->fixed ? earlier(at_us, exempt_us)
                                                                          : at_us;

@@ -112,11 +112,49 @@ static void look_for_bound(const struct core *core, struct explanation *e)
                                               : queues_bound_amount(&core->queues, &b->refusal);
 }
 
-/* ---- services that keep their minimum ---- */
+/* ---- who keeps its room, though it may be taken from ---- */
 
-/* The tasks of the running jobs that it may take from are off, on trial: all of them, or without
- * those that a service keeps. Does the gang fit then? */
-static bool fits_without(struct core *core, uint32_t job, bool all)
+/* What is taken as if it could leave. */
+struct leaving {
+    bool services; /* also the tasks that services keep */
+    bool young;    /* also jobs that have not run for their min-run */
+};
+
+static bool has_right(struct core *core, uint32_t job, uint32_t victim)
+{
+    return rights_over(core, job, victim, ROW_NONE, OVERSHOOT_ONCE) != RIGHT_NONE;
+}
+
+/* It would have a right over the victim if that had run for long enough. */
+static bool is_too_young(struct core *core, uint32_t job, uint32_t victim)
+{
+    struct job *row = &core->jobs.rows[victim];
+    const int64_t min_run_us = row->min_run_us;
+    bool right;
+
+    if (core->now_us - row->start_us >= job_min_run_us(core, row))
+        return false;
+    row->min_run_us = 0;
+    right = has_right(core, job, victim);
+    row->min_run_us = min_run_us;
+    return right;
+}
+
+/* So many of its last tasks are off, on trial. */
+static void take_off(struct core *core, const struct job *row, uint32_t count)
+{
+    for (uint32_t i = row->task_count; i-- > 0 && count > 0;) {
+        const struct task *task = job_task(core, row, i);
+
+        if (task->left || task->leaving)
+            continue;
+        trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
+        count--;
+    }
+}
+
+/* Does the gang fit once those have left that it may take from? */
+static bool fits_without(struct core *core, uint32_t job, const struct leaving *leaving)
 {
     const uint32_t mark = trial_mark(&core->trial), reach = rights_reach(core, job);
     enum reason reason;
@@ -126,18 +164,10 @@ static bool fits_without(struct core *core, uint32_t job, bool all)
     for (uint32_t v = 0; v < reach; v++) {
         const uint32_t other = core->victims.list[v].job;
         const struct job *row = &core->jobs.rows[other];
-        uint32_t left = all || !row->service ? row->task_count : job_spare_tasks(core, other);
+        const bool all = leaving->services || !row->service;
 
-        if (!rights_over(core, job, other, ROW_NONE, OVERSHOOT_ONCE))
-            continue;
-        for (uint32_t i = row->task_count; i-- > 0 && left > 0;) {
-            const struct task *task = job_task(core, row, i);
-
-            if (task->left || task->leaving)
-                continue;
-            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
-            left--;
-        }
+        if (has_right(core, job, other) || (leaving->young && is_too_young(core, job, other)))
+            take_off(core, row, all ? row->task_count : job_spare_tasks(core, other));
     }
     fits = place_gang(core, core->jobs.rows[job].gang, UINT32_MAX, &layout, &reason);
     trial_undo(core, mark);
@@ -153,18 +183,38 @@ static void name_service(const struct core *core, struct explanation *e, const s
     e->service_count++;
 }
 
-static void look_for_services(struct core *core, struct explanation *e)
+static void name_young(const struct core *core, struct explanation *e, const struct job *young)
 {
+    if (e->young_named < EXPLAIN_OTHERS_MAX) {
+        e->young[e->young_named] = young->id;
+        e->until_us[e->young_named++] = young->start_us + job_min_run_us(core, young);
+    }
+    e->young_count++;
+}
+
+/* What is named keeps room that would be enough, each alone or only together. */
+static void look_for_kept_room(struct core *core, struct explanation *e)
+{
+    struct leaving leaving = {false, false};
+
     if (e->tasks_fit == e->tasks || !rights_some(core, e->job))
         return;
     victims_refresh(core);
-    if (fits_without(core, e->job, false) || !fits_without(core, e->job, true))
+    if (fits_without(core, e->job, &leaving))
         return;
+    leaving.services = fits_without(core, e->job, &(struct leaving){.services = true});
+    leaving.young = fits_without(core, e->job, &(struct leaving){.young = true});
+    if (!leaving.services && !leaving.young)
+        leaving.services = leaving.young =
+            fits_without(core, e->job, &(struct leaving){true, true});
     for (uint32_t i = rights_reach(core, e->job); i-- > 0;) { /* the worst come last */
-        const struct job *row = &core->jobs.rows[core->victims.list[i].job];
+        const uint32_t other = core->victims.list[i].job;
+        const struct job *row = &core->jobs.rows[other];
+        const bool young = leaving.young && is_too_young(core, e->job, other);
 
-        if (row->service &&
-            rights_over(core, e->job, core->victims.list[i].job, ROW_NONE, OVERSHOOT_ONCE))
+        if (young)
+            name_young(core, e, row);
+        if (leaving.services && row->service && (young || has_right(core, e->job, other)))
             name_service(core, e, row);
     }
 }
@@ -232,7 +282,7 @@ static void look(struct core *core, struct explanation *e)
             look_for_bound(core, e);
         look_for_room(core, e);
         if (e->reason == REASON_ROOM || e->reason == REASON_GANG || e->reason == REASON_LEVEL)
-            look_for_services(core, e);
+            look_for_kept_room(core, e);
         break;
     }
 }
@@ -250,10 +300,26 @@ static enum reason reason_of(const struct core *core, uint32_t job)
 
 static void explain_waiting(const struct core *core, struct core *scratch, struct explanation *e)
 {
+    const struct job *job = &scratch->jobs.rows[e->job];
+
     e->reason = reason_of(scratch, e->job);
+    if (job->takes_after_us > e->now_us) {
+        e->yields = job->yields;
+        e->takes_after_us = job->takes_after_us;
+    }
     look(scratch, e);
     e->tries = nearest_remedy(core, scratch, e, &e->remedy);
     position_count(scratch, e->job, &e->position);
+}
+
+/* The clone has let it go; its gang is still there. */
+static void explain_rejected(const struct core *core, struct core *scratch, struct explanation *e)
+{
+    const struct job *job = &core->jobs.rows[e->job];
+
+    e->reason = job->reason == REASON_AFTER ? REASON_IN_VAIN : job->reason;
+    if (e->reason == REASON_NEVER)
+        e->never = never_find(scratch, job->gang);
 }
 
 int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err)
@@ -280,7 +346,7 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
     decisions_done(&decisions);
     out->rejected = jobs_find(&scratch->jobs, job_id) != job;
     if (out->rejected)
-        out->reason = core->jobs.rows[job].reason;
+        explain_rejected(core, scratch, out);
     else if (scratch->jobs.rows[job].state != JOB_PENDING)
         out->starts = true;
     else

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "core/event.h"
+#include "core/never.h"
 #include "core/obstacles.h"
 #include "core/position.h"
 #include "core/queues.h"
@@ -35,6 +36,7 @@ struct explanation {
     bool starts;          /* it does not wait: the next step starts it */
     bool rejected;        /* the next step rejects it, for `reason` */
     enum reason reason;
+    struct never never; /* rejected for REASON_NEVER: what no node has */
 
     /* in line, and it lacks room or is held back by a bound */
     uint32_t group, groups; /* which of its groups the obstacles are about, and how many it has */
@@ -57,6 +59,14 @@ struct explanation {
     uint64_t services[EXPLAIN_OTHERS_MAX]; /* [services_named] */
     uint32_t service_count, services_named;
     uint32_t service_tasks_min; /* of the first of them */
+
+    /* the same of jobs that may not be stopped yet (min-run) */
+    uint64_t young[EXPLAIN_OTHERS_MAX];   /* [young_named] */
+    int64_t until_us[EXPLAIN_OTHERS_MAX]; /* [young_named] when each has run for so long */
+    uint32_t young_count, young_named;
+
+    uint32_t yields;        /* it gave way so often in a row, and makes nobody give way by its */
+    int64_t takes_after_us; /* class or order until then (rights.h); 0 = it may */
 
     struct position position;
     struct remedy remedy; /* the nearest single one */

@@ -16,6 +16,9 @@ struct run {
     struct forward *out;
     struct heap ends; /* running jobs by when they are expected to end */
     uint32_t waiting; /* jobs that have not started */
+    int64_t now_us;
+    uint64_t until_job;
+    bool beyond; /* services end: what starts now would not start by itself */
 };
 
 /* Rows are those of the core: no job arrives, so none gets the row of another one. What ends in the
@@ -38,8 +41,11 @@ static void expect_end(struct run *run, uint32_t job)
 static void started(void *arg, uint32_t job)
 {
     struct run *run = arg;
+    const bool waited = run->core->jobs.rows[job].state == JOB_PENDING;
 
-    if (run->core->jobs.rows[job].state == JOB_PENDING && run->out->start_us[job] == TIME_NONE) {
+    if (run->beyond) {
+        run->out->unending |= run->core->jobs.rows[job].id == run->until_job;
+    } else if (waited && run->out->start_us[job] == TIME_NONE) {
         run->out->start_us[job] = run->rehearsal.core->now_us;
         run->waiting--;
     }
@@ -72,14 +78,40 @@ static int64_t next_us(const struct run *run)
         next = item.key;
     if (next > TIME_US_MAX)
         return TIME_NONE;
-    return next > run->out->end_us ? next : run->out->end_us + 1;
+    return next > run->now_us ? next : run->now_us + 1;
 }
 
-static bool knows_enough(const struct run *run, uint64_t until_job)
+static bool knows_enough(const struct run *run)
 {
-    const uint32_t row = until_job != JOB_NONE ? jobs_find(&run->core->jobs, until_job) : ROW_NONE;
+    const uint32_t row =
+        run->until_job != JOB_NONE ? jobs_find(&run->core->jobs, run->until_job) : ROW_NONE;
 
-    return run->waiting == 0 || (row != ROW_NONE && run->out->start_us[row] != TIME_NONE);
+    return run->waiting == 0 || run->out->unending ||
+           (row != ROW_NONE && run->out->start_us[row] != TIME_NONE);
+}
+
+/* What never ends by itself, ends. Returns whether there was any. */
+static bool end_the_unending(struct run *run)
+{
+    struct core *clone = run->rehearsal.core;
+    uint32_t *active = mem_copy(clone->jobs.active, clone->jobs.active_count, sizeof *active);
+    const uint32_t count = clone->jobs.active_count;
+    bool any = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct job *row = &clone->jobs.rows[active[i]];
+        const bool stuck = row->state == JOB_STOPPING && row->attended;
+        const struct event event = {
+            .type = EVENT_JOB_CANCELLED, .at_us = clone->now_us, .job_id = row->id};
+
+        if (stuck)
+            rehearse_end(&run->rehearsal, active[i], 1);
+        else if (row->service)
+            (void)core_apply(clone, &event, NULL);
+        any = any || stuck || row->service;
+    }
+    mem_free(active);
+    return any;
 }
 
 static void play(struct run *run, const struct forward_limits *limits)
@@ -93,23 +125,31 @@ static void play(struct run *run, const struct forward_limits *limits)
         if (run->core->jobs.rows[job].state == JOB_RUNNING)
             expect_end(run, job);
     }
-    rehearse_step(&run->rehearsal, run->out->end_us);
-    for (uint32_t i = 0; i < instants && !knows_enough(run, limits->until_job); i++) {
+    rehearse_step(&run->rehearsal, run->now_us);
+    for (uint32_t i = 0; i < instants && !knows_enough(run); i++) {
         const int64_t next = next_us(run);
 
         if (next == TIME_NONE) {
-            run->out->whole = true;
-            return;
+            run->out->whole = run->beyond = true;
+            if (run->until_job == JOB_NONE || !end_the_unending(run))
+                return;
+        } else {
+            run->now_us = next;
         }
-        run->out->end_us = next;
-        end_all_until(run, next);
-        rehearse_step(&run->rehearsal, next);
+        if (!run->beyond)
+            run->out->end_us = next;
+        end_all_until(run, run->now_us);
+        rehearse_step(&run->rehearsal, run->now_us);
     }
 }
 
 void forward_run(const struct core *core, const struct forward_limits *limits, struct forward *out)
 {
-    struct run run = {.core = core, .out = out, .waiting = core->jobs.pending};
+    struct run run = {.core = core,
+                      .out = out,
+                      .waiting = core->jobs.pending,
+                      .now_us = core->now_us,
+                      .until_job = limits->until_job};
 
     *out =
         (struct forward){.at_us = core->now_us, .end_us = core->now_us, .count = core->jobs.count};

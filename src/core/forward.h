@@ -3,7 +3,9 @@
  *
  * Running jobs end well when they are expected to (core_expected_us, by what is known now), or are
  * stopped at their limit if that is sooner; what the clone decides comes true at once; nothing new
- * arrives. One run answers for all waiting jobs, so it is worth keeping for a while. */
+ * arrives. Services do not end, nor do tasks that are stuck; what that means for `until_job` is
+ * looked at apart, when nothing else can happen. One run answers for all waiting jobs, so it is
+ * worth keeping for a while. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +25,7 @@ struct forward {
     int64_t at_us;     /* it was run from this time */
     int64_t end_us;    /* up to this one */
     bool whole;        /* nothing more can happen: who has not started by end_us never does */
+    bool unending;     /* whole: and until_job would start once services ended, and stuck tasks */
     int64_t *start_us; /* [count] by row of the core's jobs: when it starts next, TIME_NONE = not
                         * seen. It may have to give way at once */
     uint32_t count;

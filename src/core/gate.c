@@ -41,7 +41,21 @@ void gate_copy(struct gate *dst, const struct gate *src)
 
 /* ---- waiting for other jobs ---- */
 
-void gate_wait_for(struct core *core, uint32_t job, const struct job_after *after)
+static bool is_met(enum after_end end, bool well)
+{
+    return end == AFTER_ANY || (end == AFTER_OK) == well;
+}
+
+static void wait_in_vain(struct core *core, uint32_t job)
+{
+    if (core->jobs.rows[job].in_vain)
+        return;
+    core->jobs.rows[job].in_vain = true;
+    core->jobs.rows[job].reason = REASON_AFTER;
+    job_unsettle(core, job);
+}
+
+static void edge_add(struct core *core, uint32_t job, const struct job_after *after)
 {
     struct gate *g = &core->gate;
     uint32_t row = g->edge_free, first = ROW_NONE;
@@ -58,9 +72,14 @@ void gate_wait_for(struct core *core, uint32_t job, const struct job_after *afte
     core->jobs.rows[job].after_left++;
 }
 
-static bool is_met(enum after_end end, bool well)
+void gate_wait_for(struct core *core, uint32_t job, const struct job_after *after)
 {
-    return end == AFTER_ANY || (end == AFTER_OK) == well;
+    const enum ended_known known = ended_find(&core->ended, after->job_id);
+
+    if (jobs_find(&core->jobs, after->job_id) != ROW_NONE)
+        edge_add(core, job, after);
+    else if (!is_met(after->end, known == ENDED_WELL))
+        wait_in_vain(core, job);
 }
 
 /* An edge ends: its job has one less to wait for, or waits in vain. */
@@ -69,10 +88,8 @@ static void edge_end(struct core *core, const struct after_edge *edge, bool well
     struct job *row = &core->jobs.rows[edge->job];
 
     row->after_left--;
-    if (!is_met(edge->end, well)) {
-        row->in_vain = true;
-        job_unsettle(core, edge->job);
-    }
+    if (!is_met(edge->end, well))
+        wait_in_vain(core, edge->job);
     if (row->after_left == 0 && !row->in_vain)
         gate_try(core, edge->job);
 }
@@ -274,7 +291,7 @@ void gate_try(struct core *core, uint32_t job)
     struct array *array = row->array != ROW_NONE ? &core->gate.arrays[row->array] : NULL;
 
     check(row->state == JOB_PENDING && !row->queued && !row->lined_up);
-    if (row->held) {
+    if (row->held && !row->in_vain) {
         keep_out(core, job, REASON_HELD);
         array_let_go(core, job);
     } else if (row->after_left > 0 || row->in_vain) {
@@ -309,6 +326,7 @@ void gate_ended(struct core *core, uint32_t job, bool well)
     edges_forget(core, job);
     array_leave(core, job);
     edges_end(core, core->jobs.rows[job].id, well);
+    ended_add(&core->ended, core->jobs.rows[job].id, well);
 }
 
 /* ---- the walk ---- */
@@ -362,7 +380,7 @@ static void edges_walk(struct core *core, struct tape *t)
             tape_fail(t, "job row %u: is out of order among those that wait", loaded.job);
         before = loaded;
         if (tape_loads(t) && !t->failed)
-            gate_wait_for(core, loaded.job, &(struct job_after){loaded.on, loaded.end});
+            edge_add(core, loaded.job, &(struct job_after){loaded.on, loaded.end});
     }
     mem_free(edges);
 }

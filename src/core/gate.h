@@ -50,7 +50,8 @@ void gate_walk(struct core *core, struct tape *t);
 /* Does the array take a job with this limit? 0 = all. Jobs of one array state the same. */
 bool gate_array_agrees(const struct gate *g, uint32_t user, uint32_t name, uint32_t limit);
 
-/* The new job is of this array, and waits for these jobs, which are there. */
+/* The new job is of this array, and waits for this job, which is there or has ended so that it is
+ * known how: then it need not wait, or waits in vain. */
 void gate_join_array(struct core *core, uint32_t job, uint32_t name, uint32_t limit);
 void gate_wait_for(struct core *core, uint32_t job, const struct job_after *after);
 

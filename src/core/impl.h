@@ -10,6 +10,7 @@
 #include "core/contest.h"
 #include "core/core.h"
 #include "core/elastic.h"
+#include "core/ended.h"
 #include "core/entitle.h"
 #include "core/expect.h"
 #include "core/fits.h"
@@ -65,6 +66,7 @@ struct core {
     uint32_t orderer_count, orderer_cap;
     struct pending pending;
     struct gate gate;
+    struct ended ended;    /* how the last jobs ended */
     struct expect expect;  /* run times of the jobs that finished */
     void *placement_state; /* [placement->state_size] */
     uint32_t *unsettled;   /* jobs that a step must look at: cancelled, failed, or lost a task */

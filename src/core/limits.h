@@ -25,6 +25,7 @@
 #define QUEUE_WEIGHT_MAX   1000000u
 #define USERS_MAX          4096u      /* named by one queue or class */
 #define JOB_AFTER_MAX      64u        /* jobs that one job waits for */
+#define ENDED_MAX          65536u     /* jobs that have ended, and of which it is known how */
 #define RESERVE_ALL        UINT32_MAX /* reservation_depth: every waiting job has one, */
 #define RESERVATIONS_MAX   256u       /* up to so many, the first in their turn */
 

@@ -6,6 +6,7 @@
 #include "base/sort.h"
 #include "base/vec.h"
 #include "core/core.h"
+#include "core/elastic.h"
 #include "core/explain.h"
 #include "core/impl.h"
 #include "core/life.h"
@@ -283,36 +284,69 @@ static int fewest_gpus_first(const void *a, const void *b, void *arg)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-static void take_off(struct core *core, uint32_t job)
+/* The last of its tasks are spared first. Those are off, on trial, or all others are. */
+static void take_off(struct core *core, uint32_t job, uint32_t spared, bool others)
+{
+    const struct job *row = &core->jobs.rows[job];
+
+    for (uint32_t i = row->task_count; i-- > 0;) {
+        const struct task *task = job_task(core, row, i);
+        const bool spare = spared > 0 && !task->leaving;
+
+        if (task->left)
+            continue;
+        spared -= spare;
+        if (spare != others)
+            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
+    }
+}
+
+static bool has_right_over(const struct search *s, uint32_t job)
+{
+    return s->scratch->jobs.rows[job].state == JOB_RUNNING &&
+           rights_over(s->scratch, s->e->job, job, ROW_NONE, OVERSHOOT_NEVER);
+}
+
+/* Of a service that it may take from: what that does not keep gives way anyway. */
+static uint32_t spared_tasks(const struct search *s, uint32_t job)
+{
+    return s->scratch->jobs.rows[job].service && has_right_over(s, job)
+               ? job_spare_tasks(s->scratch, job)
+               : 0;
+}
+
+/* So many whole GPUs are free on a node of the job's tasks, with what each of these holds there. */
+static bool has_whole_gpus(const struct core *core, uint32_t job, uint32_t gpus, bool with_own)
 {
     const struct job *row = &core->jobs.rows[job];
 
     for (uint32_t i = 0; i < row->task_count; i++) {
         const struct task *task = job_task(core, row, i);
+        const uint32_t state = !task->left ? core->nodes.rows[task->node].state : ROW_NONE;
+        const uint32_t free = state != ROW_NONE ? core->index.rows[state].whole_free : 0;
+        const uint32_t own = with_own ? core->shapes.shapes[task->shape].gpus : 0;
 
-        if (!task->left)
-            trial_give(core, task->node, task->shape, task->gpu_mask, task->mig_start, i);
+        if (!task->left && free + own >= gpus)
+            return true;
     }
+    return false;
 }
 
 /* Room for whole GPUs only where enough of a node is free with what the job holds there. */
 static bool may_help(const struct search *s, uint32_t job)
 {
-    const struct core *core = s->scratch;
-    const struct shape *shape = &core->shapes.shapes[group_of(s)->shape];
-    const struct job *row = &core->jobs.rows[job];
+    const struct shape *shape = &s->scratch->shapes.shapes[group_of(s)->shape];
+    const uint32_t mark = trial_mark(&s->scratch->trial);
+    bool may;
 
     if (shape->gpu_mgpu != GPU_MGPU || shape->gpus == 0)
         return true;
-    for (uint32_t i = 0; i < row->task_count; i++) {
-        const struct task *task = job_task(core, row, i);
-        const uint32_t state = !task->left ? core->nodes.rows[task->node].state : ROW_NONE;
-        const uint32_t free = state != ROW_NONE ? core->index.rows[state].whole_free : 0;
-
-        if (!task->left && free + core->shapes.shapes[task->shape].gpus >= shape->gpus)
-            return true;
-    }
-    return false;
+    if (s->scratch->jobs.rows[job].task_count == 1)
+        return has_whole_gpus(s->scratch, job, shape->gpus, true);
+    take_off(s->scratch, job, spared_tasks(s, job), true);
+    may = has_whole_gpus(s->scratch, job, shape->gpus, false);
+    trial_undo(s->scratch, mark);
+    return may;
 }
 
 /* Would there be room without the job, and without all that gives way anyway? */
@@ -323,7 +357,7 @@ static bool makes_room(const struct search *s, uint32_t job)
     uint32_t layout;
     bool room;
 
-    take_off(s->scratch, job);
+    take_off(s->scratch, job, spared_tasks(s, job), true);
     room = place_gang(s->scratch, job_of(s)->gang, UINT32_MAX, &layout, &reason);
     trial_undo(s->scratch, mark);
     return room;
@@ -340,12 +374,6 @@ static bool eases_bound(const struct search *s, uint32_t job)
         return false;
     return b->refusal.bound == BOUND_LEND || row->at.of_class == b->refusal.queue ||
            queues_is_below(&s->scratch->queues, row->at.leaf, b->refusal.queue);
-}
-
-static bool has_right_over(const struct search *s, uint32_t job)
-{
-    return s->scratch->jobs.rows[job].state == JOB_RUNNING &&
-           rights_over(s->scratch, s->e->job, job, ROW_NONE, OVERSHOOT_NEVER);
 }
 
 static bool try_each(struct search *s, const uint32_t *jobs, uint32_t count)
@@ -374,7 +402,7 @@ static bool try_each(struct search *s, const uint32_t *jobs, uint32_t count)
 }
 
 /* Running jobs in order of the GPUs that they hold; those over which it has a right are off
- * already, for it would make them give way. */
+ * already, for it would make them give way, but for what a service keeps. */
 static bool try_ends(struct search *s)
 {
     struct core *core = s->scratch;
@@ -383,11 +411,15 @@ static bool try_ends(struct search *s)
     uint32_t *jobs = NULL, count = 0, cap = 0;
     bool over;
 
-    for (uint32_t i = 0; i < core->jobs.active_count; i++)
-        if (rights && has_right_over(s, core->jobs.active[i]))
-            take_off(core, core->jobs.active[i]);
-        else
-            vec_push(jobs, count, cap, core->jobs.active[i]);
+    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
+        const uint32_t job = core->jobs.active[i];
+        const bool service = core->jobs.rows[job].service;
+
+        if (!rights || !has_right_over(s, job) || service)
+            vec_push(jobs, count, cap, job);
+        if (rights && has_right_over(s, job))
+            take_off(core, job, service ? spared_tasks(s, job) : UINT32_MAX, false);
+    }
     sort_stable(jobs, count, sizeof *jobs, fewest_gpus_first, core);
     over = try_each(s, jobs, count);
     trial_undo(core, mark);

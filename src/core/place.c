@@ -86,7 +86,7 @@ bool place_task(struct core *core, uint32_t shape_id, uint32_t slot)
 /* ---- a layout ---- */
 
 /* Of a group so many tasks must be placed: an elastic layout has one group. */
-static uint32_t tasks_needed(const struct layout *layout, const struct group *group)
+uint32_t place_tasks_needed(const struct layout *layout, const struct group *group)
 {
     return layout->group_count == 1 ? layout->tasks_min : group->tasks;
 }
@@ -101,7 +101,7 @@ static bool gpus_suffice(const struct core *core, const struct layout *layout)
         const struct shape *shape = &core->shapes.shapes[group->shape];
 
         if (shape->gpu_mgpu == GPU_MGPU)
-            whole += (uint64_t)tasks_needed(layout, group) * shape->gpus;
+            whole += (uint64_t)place_tasks_needed(layout, group) * shape->gpus;
     }
     return whole <= core->index.whole_free;
 }
@@ -390,8 +390,7 @@ uint32_t place_tasks_on_empty(struct core *core, uint32_t shape_id, uint32_t cla
                                     &need, apart);
 }
 
-static bool group_fits_empty(struct core *core, const struct layout *layout,
-                             const struct group *group)
+uint64_t place_room_empty(struct core *core, const struct layout *layout, const struct group *group)
 {
     const struct shape *shape = &core->shapes.shapes[group->shape];
     uint64_t room = 0;
@@ -401,16 +400,19 @@ static bool group_fits_empty(struct core *core, const struct layout *layout,
         if (core->nodes.class_nodes[id] > 0 && fit_ever(core, group->shape, id, &need))
             room += core->nodes.class_nodes[id] *
                     tasks_on_empty(shape, &core->nodes.classes[id], &need, layout->apart);
-    return room >= tasks_needed(layout, group);
+    return room;
 }
 
 static bool layout_fits_empty(struct core *core, const struct layout *layout)
 {
     if (together_matters(&layout->together))
         return together_fits_empty(core, layout);
-    for (uint32_t g = 0; g < layout->group_count; g++)
-        if (!group_fits_empty(core, layout, &core->shapes.groups[layout->first_group + g]))
+    for (uint32_t g = 0; g < layout->group_count; g++) {
+        const struct group *group = &core->shapes.groups[layout->first_group + g];
+
+        if (place_room_empty(core, layout, group) < place_tasks_needed(layout, group))
             return false;
+    }
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "core/queues.h"
 
 struct core;
+struct group;
 struct layout;
 
 /* Put one task where the placement policy likes it best; it is taken on trial. False if it fits
@@ -55,6 +56,14 @@ bool place_within_bounds(struct core *core, uint32_t job, uint32_t mark, uint32_
  * each task fits on some node, and there are enough such nodes for the tasks of each group. Found
  * out once for each change of the nodes, in O(groups * classes); then O(1). */
 bool place_never(struct core *core, uint32_t gang);
+
+/* So many tasks of the group must start together. */
+uint32_t place_tasks_needed(const struct layout *layout, const struct group *group);
+
+/* How many tasks of the group the nodes of the cluster would hold if they were empty, of this group
+ * alone. O(classes) */
+uint64_t place_room_empty(struct core *core, const struct layout *layout,
+                          const struct group *group);
 
 /* The first of the gang's layouts before `layout_end` that fits (see place_layout). */
 bool place_gang(struct core *core, uint32_t gang, uint32_t layout_end, uint32_t *out_layout,

@@ -142,6 +142,7 @@ struct order_policy {
     enum order_preempts preempts;
     bool blocks;             /* a job that does not fit holds back all behind it */
     bool oracle;             /* needs remaining_us, which only a simulator knows */
+    bool takes_options;      /* its init() looks at config->options */
     uint32_t hysteresis_ppm; /* a running job's key * 1000000 / this is what is compared;
                               * 1000000 = no hysteresis */
 

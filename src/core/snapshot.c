@@ -392,6 +392,7 @@ static void core_walk(struct core *core, struct tape *t)
     expect_walk(&core->expect, t);
     queue_walk(core, t);
     gate_walk(core, t);
+    ended_walk(&core->ended, t);
     reserve_walk(core, t);
     tasks_on_nodes_walk(core, t);
     if (tape_loads(t) && !t->failed)

@@ -43,7 +43,10 @@ static void reject(struct core *core, uint32_t job, enum reason reason, struct d
         decision.asked = asks->of[refusal.resource];
         decision.limit = queues_bound_amount(&core->queues, &refusal);
     }
-
+    if (reason == REASON_NEVER)
+        decision.never = never_find(core, row->gang);
+    if (decision.never.kind == NEVER_MODEL || decision.never.kind == NEVER_LABEL)
+        decision.never_name = names_text(&core->names, decision.never.name);
     vec_push(out->items, out->count, out->cap, decision);
     core->jobs.pending--;
     job_gone(core, job, JOB_CANCELLED);

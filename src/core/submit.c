@@ -157,9 +157,32 @@ static int modes_check(const struct job_spec *spec, struct err *err)
     return rc;
 }
 
+/* It is there, or it is known how it ended. */
+static int after_known(const struct core *core, uint64_t job_id, struct err *err)
+{
+    const unsigned long long id = job_id;
+
+    if (jobs_find(&core->jobs, job_id) != ROW_NONE)
+        return 0;
+    switch (ended_find(&core->ended, job_id)) {
+    case ENDED_WELL:
+    case ENDED_BADLY:
+        return 0;
+    case ENDED_UNKNOWN:
+        return err_set(err, -ENOENT, "job %llu: unknown", id);
+    case ENDED_TOO_LONG:
+        break;
+    }
+    return err_set(err, -ENOENT,
+                   "job %llu: unknown, or it ended too long ago: how a job ended is known of the "
+                   "last %u; leave it out if it need not be waited for",
+                   id, ENDED_MAX);
+}
+
 static int after_check(const struct core *core, const struct job_spec *spec, struct err *err)
 {
     const unsigned long long id = spec->id;
+    struct err detail;
 
     if (spec->after_count > JOB_AFTER_MAX)
         return err_set(err, -EINVAL, "job %llu: after: at most %u jobs, are %u", id, JOB_AFTER_MAX,
@@ -168,10 +191,8 @@ static int after_check(const struct core *core, const struct job_spec *spec, str
         if (spec->after[i].end >= AFTER_COUNT)
             return err_set(err, -EINVAL, "job %llu: after[%u].end: must be 0 to %d", id, i,
                            AFTER_COUNT - 1);
-        if (jobs_find(&core->jobs, spec->after[i].job_id) == ROW_NONE)
-            return err_set(err, -ENOENT,
-                           "job %llu: after[%u]: job %llu: unknown, or it has ended already", id, i,
-                           (unsigned long long)spec->after[i].job_id);
+        if (after_known(core, spec->after[i].job_id, &detail) < 0)
+            return err_set(err, -ENOENT, "job %llu: after[%u]: %s", id, i, detail.text);
     }
     return 0;
 }

@@ -358,6 +358,7 @@ const struct order_policy order_tiresias = {
     .summary = "a few queues by attained service (2D-LAS), as published",
     .state_size = sizeof(struct tiresias),
     .preempts = PREEMPT_TAKE,
+    .takes_options = true,
     .hysteresis_ppm = 1000000,
     .init = tiresias_init,
     .done = tiresias_done,

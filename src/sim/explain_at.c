@@ -36,6 +36,20 @@ void explain_at_done(struct explain_at *at)
     text_done(&at->text);
 }
 
+void explain_absence(struct explain_at *at, const struct explain_absent *absent)
+{
+    struct json_out json;
+
+    at->done = true;
+    if (!at->json) {
+        explain_absent_text(absent, &at->text);
+        return;
+    }
+    json_out_init(&json, &at->text);
+    explain_absent_json(absent, &json);
+    text_add(&at->text, "\n");
+}
+
 int explain_now(struct explain_at *at, const struct world *world, uint64_t job_id,
                 const struct explain_names *names, struct err *err)
 {

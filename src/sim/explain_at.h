@@ -23,6 +23,9 @@ int explain_at_parse(const char *spec, char *room, size_t room_count, struct exp
                      struct err *err);
 void explain_at_done(struct explain_at *at);
 
+/* Say what became of a job that the core does not know, or when it comes. */
+void explain_absence(struct explain_at *at, const struct explain_absent *absent);
+
 /* Ask the world's core, and run a clone forward until the job starts. -ENOENT: there is no such job
  * now. */
 int explain_now(struct explain_at *at, const struct world *world, uint64_t job_id,

@@ -65,14 +65,18 @@ static uint32_t nodes_of(const struct partition *p, const struct vc_nodes *table
     return nodes > least ? (uint32_t)nodes : least;
 }
 
+/* Of jobs that name no queue. */
+#define NO_QUEUE "no-queue"
+
 static void add_nodes(struct partition *p, uint32_t row, uint32_t count)
 {
+    const char *queue = p->queues[row][0] != '\0' ? p->queues[row] : NO_QUEUE;
     struct cluster *c = &p->cluster;
 
     for (uint32_t i = 0; i < count; i++) {
         char name[NAME_MAX_BYTES];
 
-        snprintf(name, sizeof name, "%s-%u", p->queues[row], i);
+        snprintf(name, sizeof name, "%s-%u", queue, i);
         vec_reserve(c->nodes, c->node_cap, c->node_count + 1);
         c->nodes[c->node_count++] = (struct node_spec){
             .name = arena_intern(&c->arena, name),

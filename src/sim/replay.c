@@ -55,6 +55,8 @@ int replay_file(const char *path, bool check_all,
         return rc;
     *out = (struct replay_result){0};
     rc = world_open(&world, &config, NULL, err);
+    if (rc < 0) /* what the header says is not to be had */
+        rc = err_prefix(err, rc, "%s:1: ", path);
     world.check_all = check_all;
     rc = rc < 0 ? rc : take_all(&reader, &world, out, decided, arg, err);
     if (rc == 0) {

@@ -13,6 +13,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/text.h"
+#include "base/vec.h"
 #include "core/view.h"
 #include "sim/by_queue.h"
 #include "sim/explain_at.h"
@@ -152,6 +154,7 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
         .type = EVENT_JOB_CANCELLED, .at_us = run->now_us, .job_id = (uint64_t)job + 1};
 
     run->jobs[job].state = RUN_DROPPED;
+    run->jobs[job].end_us = run->now_us;
     run->left--;
     run->measure.failed++;
     run->measure.never += run_job_never(run, job);
@@ -160,9 +163,36 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 /* ---- decisions come true ---- */
 
+/* Should it be asked about, this is what to say. */
+static void keep_why(struct run *run, const struct decision *decision)
+{
+    struct text why;
+
+    text_init(&why, 4096);
+    explain_add_reject(&why, decision);
+    vec_reserve(run->whys, run->why_cap, run->why_count + 1);
+    run->whys[run->why_count++] =
+        (struct run_why){decision->job_id, mem_copy(text_str(&why), why.used + 1, 1)};
+    text_done(&why);
+}
+
+static const char *why_of(const struct run *run, uint64_t job_id)
+{
+    for (uint32_t i = 0; i < run->why_count; i++)
+        if (run->whys[i].job_id == job_id)
+            return run->whys[i].text;
+    return NULL;
+}
+
 static void reject(struct run *run, const struct decision *decision)
 {
-    run->jobs[decision->job_id - 1].state = RUN_DROPPED;
+    struct run_job *j = &run->jobs[decision->job_id - 1];
+
+    j->state = RUN_DROPPED;
+    j->end_us = run->now_us;
+    j->rejected = true;
+    if (run->options->explain != NULL)
+        keep_why(run, decision);
     run->left--;
     run->measure.failed++;
     run->measure.never += decision->reason == REASON_NEVER;
@@ -359,6 +389,30 @@ static const char *job_name(void *arg, uint64_t job_id)
     return namer->number;
 }
 
+/* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
+static bool say_not_there(struct run *run, uint32_t job, struct explain_at *at)
+{
+    const struct run_job *j = &run->jobs[job];
+    struct explain_absent absent = {
+        .job = at->job, .now_us = run->now_us, .what = EXPLAIN_OVER, .at_us = j->end_us};
+
+    if (core_find_job(run->world.core, (uint64_t)job + 1) != ROW_NONE)
+        return false;
+    if (j->state == RUN_COMING) {
+        absent.what = EXPLAIN_COMES;
+        absent.at_us = j->submit_us;
+        if (run->protocol->round_up_us != NULL)
+            absent.at_us = run->protocol->round_up_us(run, j->submit_us);
+    } else if (j->state == RUN_DROPPED) {
+        absent.end = j->rejected ? "rejected" : "cancelled";
+        absent.reason = why_of(run, (uint64_t)job + 1);
+    } else {
+        absent.end = "finished";
+    }
+    explain_absence(at, &absent);
+    return true;
+}
+
 static int say_why(struct run *run, struct err *err)
 {
     struct explain_at *at = run->options->explain;
@@ -373,6 +427,8 @@ static int say_why(struct run *run, struct err *err)
                        "--explain: job '%s': the trace has no job of this name or, where jobs have "
                        "none, of this number",
                        at->job);
+    if (say_not_there(run, job, at))
+        return 0;
     return explain_now(at, &run->world, (uint64_t)job + 1, &names, err);
 }
 
@@ -417,7 +473,10 @@ static int play(struct run *run, struct err *err)
             run->options->progress(run->options->progress_arg, run->next_arrival,
                                    run->workload.count);
     }
-    return 0;
+    if (at == NULL || run->workload.measure_to_us != INT64_MAX)
+        return 0;
+    run->now_us = at->at_us; /* all jobs are over by then */
+    return say_why(run, err);
 }
 
 /* ---- the beginning ---- */
@@ -548,6 +607,9 @@ int run_simulation(const struct run_options *options, const struct trace *trace,
         run.protocol->close(&run);
     const int closed = world_close(&run.world, rc == 0 ? err : NULL);
 
+    for (uint32_t i = 0; i < run.why_count; i++)
+        mem_free(run.whys[i].text);
+    mem_free(run.whys);
     mem_free(run.protocol_state);
     mem_free(run.jobs);
     heap_done(&run.ends);

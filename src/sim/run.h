@@ -31,12 +31,19 @@ struct run_job {
     int64_t bound_us;       /* and the last one */
     uint32_t slips;         /* how often it was told a later one */
     int64_t start_us;       /* of this run */
-    int64_t end_us;
-    int64_t duration_us; /* on the fastest layout; -1 = never leaves */
-    int64_t left_us;     /* of duration_us, when it last stopped */
-    int64_t mgpu;        /* GPU compute of the whole job */
-    int64_t left_milli;  /* for the protocol: work left in units of its own, thousandths */
-    int64_t attained_us; /* for the protocol */
+    int64_t end_us;         /* ENDED, DROPPED */
+    bool rejected;          /* DROPPED: not cancelled */
+    int64_t duration_us;    /* on the fastest layout; -1 = never leaves */
+    int64_t left_us;        /* of duration_us, when it last stopped */
+    int64_t mgpu;           /* GPU compute of the whole job */
+    int64_t left_milli;     /* for the protocol: work left in units of its own, thousandths */
+    int64_t attained_us;    /* for the protocol */
+};
+
+/* Why a job was rejected. */
+struct run_why {
+    uint64_t job_id;
+    char *text; /* owned */
 };
 
 struct run {
@@ -55,6 +62,8 @@ struct run {
     int64_t now_us;
     struct measure measure;
     struct promises promises;
+    struct run_why *whys; /* [why_count] where somebody asks */
+    uint32_t why_count, why_cap;
 };
 
 struct run_options {

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "core/view.h"
+#include "policy/registry.h"
 #include "sim/explain_at.h"
 #include "sim/scenario_impl.h"
 
@@ -37,7 +38,7 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
     if (rc == -EIO || (rc == -ENOSPC && event->type != EVENT_JOB_SUBMITTED))
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
-        sc_log_refused(sc, what, job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "", detail.text);
+        sc_log_refused(sc, what, job, detail.text);
     sc_watch(sc);
     return rc < 0;
 }
@@ -208,6 +209,18 @@ static void begin_job(struct sc *sc, struct sc_job *j)
     j->first_start_us = j->first_start_us < 0 ? sc->now_us : j->first_start_us;
 }
 
+static const char *keep_why(struct sc *sc, const struct decision *d)
+{
+    const char *kept;
+    struct text why;
+
+    text_init(&why, 4096);
+    explain_add_reject(&why, d);
+    kept = arena_intern(&sc->arena, text_str(&why));
+    text_done(&why);
+    return kept;
+}
+
 static void carry_out(struct sc *sc, const struct decision *d)
 {
     struct sc_job *j = &sc->jobs[d->job_id - 1];
@@ -228,7 +241,7 @@ static void carry_out(struct sc *sc, const struct decision *d)
         sc_begin_split(sc, d);
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
-        j->reject_reason = d->reason;
+        j->reject_why = keep_why(sc, d);
     }
 }
 
@@ -342,32 +355,27 @@ const char *sc_job_name(void *arg, uint64_t job_id)
     return ((const struct sc *)arg)->scn->jobs[job_id - 1].name;
 }
 
+static int64_t submit_us(const struct scn *scn, uint32_t job)
+{
+    for (uint32_t i = 0; i < scn->action_count; i++)
+        if (scn->actions[i].verb == SCN_SUBMIT && scn->actions[i].job == job)
+            return scn->actions[i].at_us;
+    return TIME_NONE;
+}
+
 /* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
 static bool say_not_there(const struct sc *sc, uint32_t job, struct explain_at *at)
 {
     const struct sc_job *j = &sc->jobs[job];
-    int64_t comes_us = TIME_NONE;
+    struct explain_absent absent = {.job = at->job, .now_us = sc->now_us};
 
     if (j->submitted && !j->ended && core_find_job(sc->world.core, (uint64_t)job + 1) != ROW_NONE)
         return false;
-    for (uint32_t i = 0; i < sc->scn->action_count && comes_us == TIME_NONE; i++)
-        if (sc->scn->actions[i].verb == SCN_SUBMIT && sc->scn->actions[i].job == job)
-            comes_us = sc->scn->actions[i].at_us;
-    text_addf(&at->text, "job %s ", at->job);
-    if (!j->submitted) {
-        text_add(&at->text, "is not there yet: it is submitted at ");
-        sc_add_time(&at->text, comes_us);
-    } else if (!j->ended) {
-        text_add(&at->text, "was refused when it was submitted, at ");
-        sc_add_time(&at->text, comes_us);
-    } else {
-        text_addf(&at->text, "is over: %s at ", j->end);
-        sc_add_time(&at->text, j->end_us);
-    }
-    if (j->rejected)
-        text_addf(&at->text, "; %s", reason_reject_text(j->reject_reason));
-    text_add(&at->text, ".\n");
-    at->done = true;
+    absent.what = !j->submitted ? EXPLAIN_COMES : !j->ended ? EXPLAIN_REFUSED : EXPLAIN_OVER;
+    absent.at_us = j->ended ? j->end_us : submit_us(sc->scn, job);
+    absent.end = j->end;
+    absent.reason = j->rejected ? j->reject_why : NULL;
+    explain_absence(at, &absent);
     return true;
 }
 
@@ -384,7 +392,7 @@ static int say_why(struct sc *sc, struct err *err)
         return err_set(err, -ENOENT, "--explain: job '%s': there is none of this name", at->job);
     sc->now_us = at->at_us > sc->now_us ? at->at_us : sc->now_us;
     rc = settle(sc, err);
-    if (rc == 0 && !at->json && say_not_there(sc, job, at))
+    if (rc == 0 && say_not_there(sc, job, at))
         return 0;
     return rc < 0 ? rc : explain_now(at, &sc->world, (uint64_t)job + 1, &names, err);
 }
@@ -443,15 +451,50 @@ static uint32_t line_of(const struct scn *scn, const char *refusal)
     return 0;
 }
 
+static bool takes_options(const char *order)
+{
+    const struct order_policy *policy = order[0] != '\0' ? order_find(order) : NULL;
+
+    return policy != NULL && policy->takes_options;
+}
+
+static bool rules_take_options(const struct rules_spec *rules)
+{
+    bool take = takes_options(rules->root_order);
+
+    for (uint32_t i = 0; i < rules->queue_count; i++)
+        take = take || takes_options(rules->queues[i].order);
+    return take;
+}
+
+/* Numbers that no order of the file looks at are a mistake. */
+static int check_options(const struct scn *scn, struct err *err)
+{
+    bool take = scn->config.order_option_count == 0 || takes_options(scn->config.order) ||
+                rules_take_options(&scn->config.rules);
+
+    for (uint32_t i = 0; i < scn->action_count; i++)
+        take = take ||
+               (scn->actions[i].verb == SCN_CONFIG && rules_take_options(scn->actions[i].rules));
+    for (uint32_t i = 0; i < scn->setting_count && !take; i++)
+        if (strcmp(scn->settings[i].word, "order-options") == 0)
+            return scn_error(scn->file, scn->settings[i].line, err, -EINVAL,
+                             "order-options: no order of this file has any; tiresias has");
+    return 0;
+}
+
 static int begin_world(struct sc *sc, struct err *err)
 {
     struct err detail = {""};
     const int rc = open_world(sc, &detail);
     const uint32_t line = rc < 0 ? line_of(sc->scn, detail.text) : 0;
 
+    if (rc == 0)
+        return check_options(sc->scn, err);
+
     if (line > 0)
         return scn_error(sc->scn->file, line, err, rc, "%s", detail.text);
-    return rc < 0 ? err_set(err, rc, "%s: %s", sc->scn->file, detail.text) : 0;
+    return err_set(err, rc, "%s: %s", sc->scn->file, detail.text);
 }
 
 static void init(struct sc *sc)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bits.h"
@@ -68,12 +69,35 @@ void sc_log(struct sc *sc, const char *fmt, ...)
     text_done(&line);
 }
 
-void sc_log_refused(struct sc *sc, const char *what, const char *job, const char *why)
+/* The core speaks of jobs by their number: "job 2". Of other jobs than the line's own, which it
+ * names itself, say the name. */
+static void add_why(const struct sc *sc, uint32_t own, const char *why, struct text *out)
 {
-    const size_t from = sc->out->log.used;
+    while (*why != '\0') {
+        const bool of_job = strncmp(why, "job ", 4) == 0;
+        const size_t digits = of_job ? strspn(why + 4, "0123456789") : 0;
+        const unsigned long long id = digits > 0 ? strtoull(why + 4, NULL, 10) : 0;
 
-    sc_log(sc, "refused %s%s%s: %s", what, job[0] != '\0' ? " " : "", job, why);
+        if (id >= 1 && id <= sc->scn->job_count && id != (uint64_t)own + 1) {
+            text_addf(out, "job %s", sc->scn->jobs[id - 1].name);
+            why += 4 + digits;
+        } else {
+            text_add_bytes(out, why++, 1);
+        }
+    }
+}
+
+void sc_log_refused(struct sc *sc, const char *what, uint32_t job, const char *why)
+{
+    const char *name = job != SCN_JOB_NONE ? sc->scn->jobs[job].name : "";
+    const size_t from = sc->out->log.used;
+    struct text text;
+
+    text_init(&text, LINE_BYTES_MAX);
+    add_why(sc, job, why, &text);
+    sc_log(sc, "refused %s%s%s: %s", what, name[0] != '\0' ? " " : "", name, text_str(&text));
     text_add(&sc->out->refused, text_str(&sc->out->log) + from);
+    text_done(&text);
 }
 
 void sc_broken(struct sc *sc, const char *fmt, ...)
@@ -213,14 +237,8 @@ static void add_repartition(struct sc *sc, struct text *line, const struct decis
 /* "reject a: asks for more than the limit of a queue, ... (q: 9 GPUs, at most 8)" */
 static void add_reject(struct sc *sc, struct text *line, const struct decision *d)
 {
-    text_addf(line, "reject %s: %s", name_of(sc, d->job_id), reason_reject_text(d->reason));
-    if (d->queue == NULL)
-        return;
-    text_addf(line, " (%s: ", d->queue);
-    explain_add_resource(line, d->resource, d->asked, true);
-    text_add(line, ", at most ");
-    explain_add_resource(line, d->resource, d->limit, false);
-    text_add(line, ")");
+    text_addf(line, "reject %s: ", name_of(sc, d->job_id));
+    explain_add_reject(line, d);
 }
 
 void sc_log_decision(struct sc *sc, const struct decision *d)

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "wire/event_text.h"
+#include "wire/explain_out.h"
 #include "wire/json_out.h"
 #include "wire/modes_doc.h"
 
@@ -93,6 +94,14 @@ static void format_why(struct json_out *json, const struct decision *decision)
         json_key_string(json, "queue", decision->queue);
     else
         json_key_null(json, "queue");
+    if (decision->type != DECISION_REJECT)
+        return;
+    explain_write_never(json, &decision->never, decision->never_name);
+    if (decision->queue) {
+        json_key_string(json, "resource", explain_resource_text(decision->resource));
+        json_key_i64(json, "asked", decision->asked);
+        json_key_i64(json, "limit", decision->limit);
+    }
 }
 
 /* Where no bandwidth is known, nothing is said. */

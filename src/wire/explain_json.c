@@ -5,6 +5,28 @@
 #include "wire/explain_out.h"
 #include "wire/json_out.h"
 
+void explain_write_never(struct json_out *json, const struct never *never, const char *name)
+{
+    static const char *const kinds[NEVER_COUNT] = {
+        [NEVER_MODEL] = "model",
+        [NEVER_LABEL] = "label",
+        [NEVER_MODES] = "modes",
+        [NEVER_TASKS] = "tasks",
+    };
+
+    if (never->kind == NEVER_UNKNOWN)
+        return;
+    json_key_string(json, "lacks",
+                    never->kind == NEVER_SMALL ? explain_shortage_text(never->what)
+                                               : kinds[never->kind]);
+    if (name != NULL)
+        json_key_string(json, "name", name);
+    if (never->kind == NEVER_SMALL || never->kind == NEVER_TASKS) {
+        json_key_i64(json, "asked", never->asked);
+        json_key_i64(json, "most", never->most);
+    }
+}
+
 static void write_obstacles(const struct core *core, const struct obstacles *o,
                             struct json_out *json)
 {
@@ -88,6 +110,27 @@ static void write_services(const struct explanation *e, const struct explain_nam
     json_key_u64(json, "services_at_minimum_count", e->service_count);
 }
 
+static void write_young(const struct explanation *e, const struct explain_names *names,
+                        struct json_out *json)
+{
+    if (e->takes_after_us > 0) {
+        json_key_u64(json, "yields", e->yields);
+        json_key_i64(json, "takes_after_us", e->takes_after_us);
+    }
+    if (e->young_count == 0)
+        return;
+    json_key(json, "in_minimum_run_time");
+    json_array_begin(json);
+    for (uint32_t i = 0; i < e->young_named; i++) {
+        json_object_begin(json);
+        json_key_string(json, "job", names->job(names->arg, e->young[i]));
+        json_key_i64(json, "until_us", e->until_us[i]);
+        json_object_end(json);
+    }
+    json_array_end(json);
+    json_key_u64(json, "in_minimum_run_time_count", e->young_count);
+}
+
 static void write_position(const struct position *p, struct json_out *json)
 {
     if (!p->known)
@@ -110,6 +153,8 @@ static void write_start(const struct explanation *e, const struct forward *forwa
     json_key_null(json, "expected_start_us");
     if (!forward->whole)
         json_key_i64(json, "not_before_us", forward->end_us);
+    if (forward->unending)
+        json_key_bool(json, "starts_when_services_end", true);
 }
 
 static void write_level(const struct core *core, uint32_t level, struct json_out *json)
@@ -163,6 +208,49 @@ static void write_remedy(const struct core *core, const struct explanation *e,
     json_object_end(json);
 }
 
+/* Of one that runs, or is on its way in or out: since when and where. */
+static void write_places(const struct core *core, const struct explanation *e,
+                         struct json_out *json)
+{
+    const struct job *job = core_job(core, e->job);
+    uint32_t last = ROW_NONE;
+
+    if (job->start_us != TIME_NONE)
+        json_key_i64(json, "since_us", job->start_us);
+    json_key(json, "nodes");
+    json_array_begin(json);
+    for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {
+        const struct task *task = core_task(core, job->task_first + i);
+
+        if (task->left || task->node == last)
+            continue;
+        json_string(json, core_name(core, core_node_name(core, task->node)));
+        last = task->node;
+    }
+    json_array_end(json);
+}
+
+void explain_absent_json(const struct explain_absent *a, struct json_out *json)
+{
+    static const char *const states[] = {
+        [EXPLAIN_COMES] = "not_submitted",
+        [EXPLAIN_REFUSED] = "refused",
+        [EXPLAIN_OVER] = "over",
+    };
+
+    json_object_begin(json);
+    json_key_string(json, "job", a->job);
+    json_key_i64(json, "now_us", a->now_us);
+    json_key_string(json, "state", states[a->what]);
+    if (a->what == EXPLAIN_OVER)
+        json_key_string(json, "end", a->end);
+    if (a->at_us != TIME_NONE)
+        json_key_i64(json, a->what == EXPLAIN_OVER ? "end_us" : "submit_us", a->at_us);
+    if (a->reason != NULL)
+        json_key_string(json, "reason", a->reason);
+    json_object_end(json);
+}
+
 void explain_json(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct json_out *json)
@@ -175,7 +263,15 @@ void explain_json(const struct core *core, const struct explanation *e,
     json_key_string(json, "state", job_state_text(e->state));
     json_key_bool(json, "starts_next_step", e->starts);
     if (waits || e->rejected)
-        json_key_string(json, "reason", reason_text(e->reason));
+        json_key_string(json, "reason",
+                        e->rejected ? reason_reject_text(e->reason) : reason_text(e->reason));
+    if (e->rejected)
+        explain_write_never(json, &e->never,
+                            e->never.kind == NEVER_MODEL || e->never.kind == NEVER_LABEL
+                                ? core_name(core, e->never.name)
+                                : NULL);
+    if (e->state != JOB_PENDING)
+        write_places(core, e, json);
     if (waits) {
         write_others(e, names, json);
         write_bound(core, e, json);
@@ -186,6 +282,7 @@ void explain_json(const struct core *core, const struct explanation *e,
             write_lack(core, &e->lack, json);
         }
         write_services(e, names, json);
+        write_young(e, names, json);
         write_position(&e->position, json);
         if (forward != NULL)
             write_start(e, forward, json);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "core/decision.h"
 #include "core/view.h"
 #include "wire/explain_out.h"
 
@@ -122,6 +123,54 @@ void explain_add_resource(struct text *out, enum resource r, int64_t amount, boo
         if (named)
             text_add(out, r == RES_GPU_BYTES ? " of GPU memory" : " of memory");
     }
+}
+
+void explain_add_never(struct text *out, const struct never *never, const char *name)
+{
+    switch (never->kind) {
+    case NEVER_MODEL:
+        text_addf(out, " (no node has GPUs of model %s", name);
+        if (never->more > 0)
+            text_addf(out, ", or of the %u other%s that it takes", never->more,
+                      never->more == 1 ? "" : "s");
+        text_add(out, ")");
+        break;
+    case NEVER_LABEL:
+        text_addf(out, " (no node that it could use otherwise has label %s)", name);
+        break;
+    case NEVER_SMALL:
+        text_add(out, " (needs ");
+        add_shortage(out, never->what, never->asked, true);
+        text_add(out, ", no node that it could use has more than ");
+        add_shortage(out, never->what, never->most, false);
+        text_add(out, ")");
+        break;
+    case NEVER_MODES:
+        text_add(out,
+                 " (no node that it could use has GPUs in a mode that it may have them in, with "
+                 "room for its context)");
+        break;
+    case NEVER_TASKS:
+        text_addf(out, " (needs room for %" PRId64 " tasks at once, there is room for %" PRId64 ")",
+                  never->asked, never->most);
+        break;
+    case NEVER_UNKNOWN:
+    case NEVER_COUNT:
+        break;
+    }
+}
+
+void explain_add_reject(struct text *out, const struct decision *decision)
+{
+    text_add(out, reason_reject_text(decision->reason));
+    explain_add_never(out, &decision->never, decision->never_name);
+    if (decision->queue == NULL)
+        return;
+    text_addf(out, " (%s: ", decision->queue);
+    explain_add_resource(out, decision->resource, decision->asked, true);
+    text_add(out, ", at most ");
+    explain_add_resource(out, decision->resource, decision->limit, false);
+    text_add(out, ")");
 }
 
 /* ---- why ---- */
@@ -272,6 +321,38 @@ static void add_services(const struct writer *w)
         text_add(w->out, ", but these are services and keep their minimum of tasks.\n");
 }
 
+static void add_young(const struct writer *w)
+{
+    const struct explanation *e = w->e;
+
+    if (e->young_count == 0)
+        return;
+    text_add(w->out, "It may take from ");
+    for (uint32_t i = 0; i < e->young_named; i++) {
+        text_add(w->out, i == 0 ? "" : i + 1 == e->young_count ? " and " : ", ");
+        add_job(w, e->young[i]);
+        text_add(w->out, ", but not before ");
+        add_time(w->out, e->until_us[i]);
+    }
+    if (e->young_count > e->young_named)
+        text_addf(w->out, " and %u more", e->young_count - e->young_named);
+    text_add(w->out, e->young_count == 1
+                         ? ": that may not be stopped in its minimum run time.\n"
+                         : ": these may not be stopped in their minimum run time.\n");
+}
+
+static void add_yields(const struct writer *w)
+{
+    if (w->e->takes_after_us == 0)
+        return;
+    text_addf(w->out,
+              "It gave way %u times in a row soon after its start; it makes others give way by its "
+              "class or its order again from ",
+              w->e->yields);
+    add_time(w->out, w->e->takes_after_us);
+    text_add(w->out, " on.\n");
+}
+
 /* ---- queues ---- */
 
 static void add_whose(const struct writer *w, uint32_t queue)
@@ -334,6 +415,11 @@ static void add_start(const struct writer *w, const struct forward *forward)
         text_add(w->out, ", at ");
         add_time(w->out, start_us);
         text_add(w->out, ", if nothing new arrives and jobs end as expected.\n");
+    } else if (forward->whole && w->e->reason == REASON_AFTER) {
+        text_add(w->out, "It does not start by itself, if jobs end as expected.\n");
+    } else if (forward->whole && forward->unending) {
+        text_add(w->out, "It does not start by itself: services, and tasks that are stuck, would "
+                         "have to end.\n");
     } else if (forward->whole) {
         text_add(w->out, "It does not start by itself, whatever ends.\n");
     } else {
@@ -367,6 +453,14 @@ static void add_places(const struct writer *w, uint64_t job_id)
         last = task->node;
         named++;
     }
+}
+
+/* It ends when somebody ends it. */
+static bool is_service(const struct writer *w, uint64_t job_id)
+{
+    const uint32_t row = core_find_job(w->core, job_id);
+
+    return row != ROW_NONE && core_job(w->core, row)->service;
 }
 
 static void add_limit(const struct writer *w, const struct remedy *r)
@@ -422,7 +516,9 @@ static void add_remedy(const struct writer *w)
     } else if (r->type == REMEDY_JOB_ENDS) {
         add_job(w, r->job_id);
         add_places(w, r->job_id);
-        text_add(w->out, r->badly ? " fails" : " ends");
+        text_add(w->out, is_service(w, r->job_id) ? " is cancelled"
+                         : r->badly               ? " fails"
+                                                  : " ends");
     } else {
         text_addf(w->out, "%s%s", explain_remedy_text(r->type),
                   r->name != 0 && r->type != REMEDY_MODELS ? core_name(w->core, r->name) : "");
@@ -449,6 +545,16 @@ static void add_state(const struct writer *w)
     text_add(w->out, ".\n");
 }
 
+static void add_rejected(const struct writer *w)
+{
+    const struct never *never = &w->e->never;
+    const bool named = never->kind == NEVER_MODEL || never->kind == NEVER_LABEL;
+
+    text_addf(w->out, " is about to be rejected: %s", reason_reject_text(w->e->reason));
+    explain_add_never(w->out, never, named ? core_name(w->core, never->name) : NULL);
+    text_add(w->out, ".\n");
+}
+
 void explain_text(const struct core *core, const struct explanation *e,
                   const struct forward *forward, const struct explain_names *names,
                   struct text *out)
@@ -458,7 +564,7 @@ void explain_text(const struct core *core, const struct explanation *e,
     if (e->state != JOB_PENDING || e->starts || e->rejected) {
         add_job(&w, e->job_id);
         if (e->rejected)
-            text_addf(out, " is about to be rejected: %s.\n", reason_reject_text(e->reason));
+            add_rejected(&w);
         else if (e->starts)
             text_add(out, " starts with the next step.\n");
         else
@@ -470,10 +576,34 @@ void explain_text(const struct core *core, const struct explanation *e,
     add_room(&w);
     add_lack(&w);
     add_services(&w);
+    add_young(&w);
+    add_yields(&w);
     add_position(&w);
     if (forward != NULL)
         add_start(&w, forward);
     add_remedy(&w);
+}
+
+void explain_absent_text(const struct explain_absent *a, struct text *out)
+{
+    static const char *const texts[] = {
+        [EXPLAIN_COMES] = "is not there yet: it is submitted",
+        [EXPLAIN_REFUSED] = "was refused when it was submitted,",
+        [EXPLAIN_OVER] = "is over: ",
+    };
+
+    text_addf(out, "job %s %s", a->job, texts[a->what]);
+    if (a->what == EXPLAIN_OVER)
+        text_add(out, a->end);
+    if (a->at_us != TIME_NONE) {
+        text_add(out, " at ");
+        add_time(out, a->at_us);
+    } else {
+        text_add(out, " later");
+    }
+    if (a->reason != NULL)
+        text_addf(out, "; %s", a->reason);
+    text_add(out, ".\n");
 }
 
 /* ---- words ---- */

@@ -30,7 +30,8 @@ static const struct kind kinds[] = {
     [NUMBER_GIB] = {"a whole number of GiB", "", 1 << 30},
     [NUMBER_DURATION] = {"a duration such as 60s, 5m or 1.5h", "s", 1000000},
     [NUMBER_BITRATE] = {"bits each second such as 400G or 1.6T", "", 1},
-    [NUMBER_SHARE] = {"a share such as 0.5 or 1/3", "", GPU_MGPU},
+    [NUMBER_SHARE] = {"a share such as 0.5, with up to 3 decimals, or 1/N such as 1/3", "",
+                      GPU_MGPU},
 };
 
 static int scan_scaled(const char *text, int64_t scale, int64_t *out)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "wire/arena.h"
 #include "wire/quote.h"
 
@@ -235,6 +236,7 @@ static int read_levels(const struct doc *doc, const struct doc_node *list, struc
 static int read_depth(const struct doc *doc, const struct doc_node *node, uint32_t *out,
                       struct err *err)
 {
+    struct err detail;
     int64_t depth = 0;
     int rc;
 
@@ -242,7 +244,9 @@ static int read_depth(const struct doc *doc, const struct doc_node *node, uint32
         *out = RESERVE_ALL;
         return 0;
     }
-    rc = doc_want_number(doc, node, NUMBER_WHOLE, 0, JOBS_MAX, &depth, err);
+    rc = doc_want_number(doc, node, NUMBER_WHOLE, 0, RESERVATIONS_MAX, &depth, &detail);
+    if (rc < 0)
+        return err_set(err, rc, "%s; or 'all'", detail.text);
     *out = (uint32_t)depth;
     return rc;
 }

@@ -20,6 +20,7 @@ struct err;
 #define SCN_FOREVER       (-1) /* runs_us, dies_after_us */
 #define SCN_TASK_ALL      UINT32_MAX
 #define SCN_JOB_NONE      UINT32_MAX
+#define SCN_EXIT_MAX      255 /* what a process can exit with */
 #define SCN_EXIT_STOPPED  143 /* 128 + SIGTERM: the exit code of who was told to stop */
 #define SCN_EXIT_NO_START 127 /* of who could not be started */
 #define SCN_UNTIL_US      INT64_C(86400000000)

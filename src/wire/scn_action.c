@@ -119,7 +119,7 @@ static int read_end(struct at *at, struct err *err)
     if (rc == 0)
         rc = read_task_option(at, second && !strchr(second, '=') ? second : NULL, err);
     if (rc == 0 && code)
-        rc = scn_number(at->r, at->line, "code", code, INT32_MAX, &value, err);
+        rc = scn_number(at->r, at->line, "code", code, SCN_EXIT_MAX, &value, err);
     at->action.exit_code = value;
     return rc;
 }

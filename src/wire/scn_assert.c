@@ -24,9 +24,27 @@ static const char *peek(const struct claim *c)
     return c->at < c->line->count ? c->line->words[c->at] : "";
 }
 
-static int form_error(const struct claim *c, const char *form, struct err *err)
+/* How each is written, by enum scn_claim. */
+static const char *const forms[CLAIM_COUNT] = {
+    [CLAIM_EVICTIONS] = "evictions [JOB] = NUMBER",
+    [CLAIM_STARTS] = "starts [JOB] = NUMBER",
+    [CLAIM_STARTED] = "started JOB [by TIME]",
+    [CLAIM_NEVER_RUNNING] = "never-running JOB [before TIME]",
+    [CLAIM_ENDED] = "ended JOB [by TIME] [finished|failed|cancelled|limit|rejected]",
+    [CLAIM_RUNNING] = "running JOB at TIME",
+    [CLAIM_PENDING] = "pending JOB at TIME [reason \"TEXT\"]",
+    [CLAIM_USED] = "used cluster|node NAME|queue NAME|user NAME at TIME = GPUS",
+    [CLAIM_DIGEST_STABLE] = "digest-stable",
+};
+
+/* The same error, and how the line is written. A name that is not there is no matter of that. */
+static int with_form(const struct claim *c, int rc, struct err *err)
 {
-    return scn_line_error(c->r, c->line, err, -EINVAL, "wanted assert %s", form);
+    struct err detail = *err;
+
+    return rc == -ENOENT
+               ? rc
+               : err_set(err, rc, "%s; write: assert %s", detail.text, forms[c->out.claim]);
 }
 
 /* The next word is this one, and is taken. */
@@ -116,7 +134,7 @@ static int read_state(struct claim *c, struct err *err)
     int rc = take_job(c, err);
 
     if (rc == 0 && !take(c, "at"))
-        return form_error(c, "running|pending JOB at TIME", err);
+        return scn_line_error(c->r, c->line, err, -EINVAL, "'at TIME' is missing");
     rc = rc < 0 ? rc : take_time(c, err);
     if (rc == 0 && c->out.claim == CLAIM_PENDING && take(c, "reason")) {
         c->out.text = arena_intern(&c->r->out->arena, peek(c));
@@ -140,7 +158,7 @@ static int read_used(struct claim *c, struct err *err)
         c->at++;
     }
     if (!take(c, "at"))
-        return form_error(c, "used cluster|node NAME|queue NAME|user NAME at TIME = GPUS", err);
+        return scn_line_error(c->r, c->line, err, -EINVAL, "'at TIME' is missing");
     rc = take_time(c, err);
     return rc < 0 ? rc : take_value(c, NUMBER_MILLI, err);
 }
@@ -207,12 +225,13 @@ int scn_read_assert(struct scn_reader *r, const struct scn_line *line, struct er
     c.out.claim = (enum scn_claim)rc;
     c.out.text_of_line = join(r, line);
     rc = read_claim(&c, err);
-    if (rc == 0 && c.at < line->count)
-        return scn_line_error(r, line, err, -EINVAL, "nothing is known of %s here",
-                              quote_of(line->words[c.at]).text);
-    if (rc == 0 && c.at > line->count)
-        return scn_line_error(r, line, err, -EINVAL, "the claim ends too early");
-    if (rc == 0)
-        vec_push(r->out->asserts, r->out->assert_count, r->out->assert_cap, c.out);
-    return rc;
+    if (c.at > line->count)
+        rc = scn_line_error(r, line, err, -EINVAL, "the claim ends too early");
+    else if (rc == 0 && c.at < line->count)
+        rc = scn_line_error(r, line, err, -EINVAL, "nothing is known of %s here",
+                            quote_of(line->words[c.at]).text);
+    if (rc < 0)
+        return with_form(&c, rc, err);
+    vec_push(r->out->asserts, r->out->assert_count, r->out->assert_cap, c.out);
+    return 0;
 }

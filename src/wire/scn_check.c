@@ -9,6 +9,45 @@
 #include "wire/quote.h"
 #include "wire/scn_doc.h"
 
+/* ---- names that a log could not say ---- */
+
+/* In an expected log it would begin a comment. */
+static bool is_comment(const char *name)
+{
+    for (size_t i = 0; name[i] != '\0'; i++)
+        if (name[i] == '#' && (i == 0 || name[i - 1] == ' ' || name[i - 1] == '\t'))
+            return true;
+    return false;
+}
+
+static int check_name(const struct scn *scn, const char *what, const char *name, uint32_t line,
+                      struct err *err)
+{
+    if (!is_comment(name))
+        return 0;
+    return scn_error(scn->file, line, err, -EINVAL,
+                     "%s %s: a word of a name must not begin with '#', for in an 'expect' block "
+                     "that is a comment",
+                     what, quote_of(name).text);
+}
+
+static int check_readable(const struct scn_reader *r, struct err *err)
+{
+    const struct scn *scn = r->out;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < scn->job_count && rc == 0; i++)
+        rc = check_name(scn, "job", scn->jobs[i].name, scn->jobs[i].line, err);
+    for (uint32_t i = 0; i < scn->setting_count && rc == 0; i++)
+        if (scn->settings[i].name != NULL)
+            rc = check_name(scn, scn->settings[i].word, scn->settings[i].name,
+                            scn->settings[i].line, err);
+    for (uint32_t i = 0; i < scn->action_count && rc == 0; i++)
+        if (scn->actions[i].verb == SCN_NODE)
+            rc = check_name(scn, "node", scn->actions[i].node, scn->actions[i].line, err);
+    return rc;
+}
+
 /* ---- nodes ---- */
 
 /* All that are there from the start or join at any time. */
@@ -131,6 +170,84 @@ static int check_claims(const struct scn_reader *r, struct err *err)
     return rc;
 }
 
+/* ---- tasks and queues of jobs ---- */
+
+static uint32_t tasks_of(const struct scn_job *job)
+{
+    uint32_t tasks = 0;
+
+    for (uint32_t g = 0; job->spec.layout_count > 0 && g < job->spec.layouts[0].group_count; g++)
+        tasks += job->spec.layouts[0].groups[g].tasks;
+    return tasks;
+}
+
+static int check_task(const struct scn *scn, const struct scn_job *job, uint32_t task,
+                      uint32_t line, struct err *err)
+{
+    const uint32_t tasks = tasks_of(job);
+
+    if (task < tasks)
+        return 0;
+    return scn_error(scn->file, line, err, -ENOENT,
+                     "job %s has no task %u: it has %u, numbered from 0", quote_of(job->name).text,
+                     task, tasks);
+}
+
+static int check_tasks(const struct scn_reader *r, struct err *err)
+{
+    const struct scn *scn = r->out;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < scn->job_count && rc == 0; i++)
+        for (uint32_t t = 0; t < scn->jobs[i].task_count && rc == 0; t++)
+            rc = check_task(scn, &scn->jobs[i], scn->jobs[i].tasks[t].task,
+                            scn->jobs[i].tasks[t].line, err);
+    for (uint32_t i = 0; i < scn->action_count && rc == 0; i++) {
+        const struct scn_action *a = &scn->actions[i];
+
+        if (a->job != SCN_JOB_NONE && a->task != SCN_TASK_ALL)
+            rc = check_task(scn, &scn->jobs[a->job], a->task, a->line, err);
+    }
+    return rc;
+}
+
+/* Where there are no queues, jobs may name any. */
+static bool rules_take(const struct rules_spec *rules, const char *queue)
+{
+    for (uint32_t i = 0; i < rules->queue_count; i++)
+        if (strcmp(rules->queues[i].name, queue) == 0)
+            return true;
+    return rules->queue_count == 0;
+}
+
+static bool is_queue(const struct scn *scn, const char *queue)
+{
+    bool is = rules_take(&scn->config.rules, queue);
+
+    for (uint32_t i = 0; i < scn->action_count; i++)
+        is = is || (scn->actions[i].verb == SCN_CONFIG && rules_take(scn->actions[i].rules, queue));
+    return is;
+}
+
+/* One that a configuration of another time knows is for the core to refuse. */
+static int check_queues(const struct scn_reader *r, struct err *err)
+{
+    const struct scn *scn = r->out;
+    const char *last = "";
+
+    for (uint32_t i = 0; i < scn->job_count; i++) {
+        const char *queue = scn->jobs[i].spec.queue;
+
+        if (queue[0] == '\0' || strcmp(queue, last) == 0)
+            continue;
+        if (!is_queue(scn, queue))
+            return scn_error(scn->file, scn->jobs[i].line, err, -ENOENT,
+                             "queue: no queue %s is configured in this file", quote_of(queue).text);
+        last = queue;
+    }
+    return 0;
+}
+
 /* ---- classes ---- */
 
 /* Those that are there where none are configured are the core's own. */
@@ -177,8 +294,11 @@ static int check_classes(const struct scn_reader *r, struct err *err)
 
 int scn_check_names(const struct scn_reader *r, struct err *err)
 {
-    int rc = check_nodes(r, err);
+    int rc = check_readable(r, err);
 
+    rc = rc < 0 ? rc : check_nodes(r, err);
     rc = rc < 0 ? rc : check_claims(r, err);
+    rc = rc < 0 ? rc : check_tasks(r, err);
+    rc = rc < 0 ? rc : check_queues(r, err);
     return rc < 0 ? rc : check_classes(r, err);
 }

@@ -259,9 +259,8 @@ static const struct field behaviour_fields[] = {
     {"dies-after", FIELD_NODE, NUMBER_WHOLE, false, AT(dies_after), 0, 0},
     {"ack-delay", FIELD_I64, NUMBER_DURATION, false, AT(behaviour.ack_delay_us), 0,
      DURATION_US_MAX},
-    {"exit", FIELD_I64, NUMBER_WHOLE, false, AT(behaviour.exit_code), INT32_MIN, INT32_MAX},
-    {"exit-on-stop", FIELD_I64, NUMBER_WHOLE, false, AT(behaviour.exit_on_stop), INT32_MIN,
-     INT32_MAX},
+    {"exit", FIELD_I64, NUMBER_WHOLE, false, AT(behaviour.exit_code), 0, SCN_EXIT_MAX},
+    {"exit-on-stop", FIELD_I64, NUMBER_WHOLE, false, AT(behaviour.exit_on_stop), 0, SCN_EXIT_MAX},
     {"takes", FIELD_TEXT, NUMBER_WHOLE, false, AT(behaviour.takes), 0, 0},
     /* of jobs only: */
     {"start-fails", FIELD_U32, NUMBER_WHOLE, false, AT(start_fails), 0, UINT32_MAX},
@@ -476,6 +475,11 @@ int scn_read_task(struct scn_reader *r, const struct scn_line *line, struct err 
     if (rc < 0)
         return rc;
     job = &r->out->jobs[row];
+    for (uint32_t i = 0; i < job->task_count; i++)
+        if (job->tasks[i].task == number)
+            return scn_line_error(r, line, err, -EEXIST,
+                                  "task %u of job %s is there twice, see line %u", (uint32_t)number,
+                                  quote_of(job->name).text, job->tasks[i].line);
     text.behaviour = job->behaviour;
     rc = read_behaviour(r, line, 3, TASK_FIELDS, &text, err);
     task = (struct scn_task){(uint32_t)number, line->number, text.behaviour};

@@ -18,6 +18,8 @@ struct scn_reader {
     struct scn_text *text;
     struct scn *out;
     struct names job_names; /* row i is job i */
+    uint32_t until_line;    /* 0 = there is none yet */
+    uint32_t title_line;
 };
 
 int scn_line_error(const struct scn_reader *r, const struct scn_line *line, struct err *err,
@@ -45,7 +47,7 @@ int scn_read_task(struct scn_reader *r, const struct scn_line *line, struct err 
 int scn_read_action(struct scn_reader *r, const struct scn_line *line, struct err *err);
 int scn_read_assert(struct scn_reader *r, const struct scn_line *line, struct err *err);
 
-/* Nodes and classes that are named in this file, and are there at no time. */
+/* Nodes, tasks, queues and classes that are named in this file, and are there at no time. */
 int scn_check_names(const struct scn_reader *r, struct err *err);
 
 /* The job of this name; -ENOENT with a message. */

@@ -211,9 +211,23 @@ static int describe_jobs(struct scn_reader *r, const struct scn_line *line, stru
 
 /* ---- everything else ---- */
 
-static int read_title(struct scn_reader *r, const struct scn_line *line)
+/* A line that may be there only once; *seen: where it was, 0 = not yet. */
+static int only_once(const struct scn_reader *r, const struct scn_line *line, uint32_t *seen,
+                     struct err *err)
+{
+    if (*seen > 0)
+        return scn_line_error(r, line, err, -EEXIST, "'%s' is there twice, see line %u",
+                              line->words[0], *seen);
+    *seen = line->number;
+    return 0;
+}
+
+static int read_title(struct scn_reader *r, const struct scn_line *line, struct err *err)
 {
     struct text title;
+
+    if (only_once(r, line, &r->title_line, err) < 0)
+        return -EEXIST;
 
     text_init(&title, 1000);
     for (uint32_t w = 1; w < line->count; w++)
@@ -221,6 +235,15 @@ static int read_title(struct scn_reader *r, const struct scn_line *line)
     r->out->title = arena_intern(&r->out->arena, text_str(&title));
     text_done(&title);
     return 0;
+}
+
+static int read_until(struct scn_reader *r, const struct scn_line *line, struct err *err)
+{
+    if (line->count != 2)
+        return scn_line_error(r, line, err, -EINVAL, "'until' has one value");
+    if (only_once(r, line, &r->until_line, err) < 0)
+        return -EEXIST;
+    return scn_duration(r, line, "until", line->words[1], &r->out->until_us, err);
 }
 
 static int read_allow(struct scn_reader *r, const struct scn_line *line, struct err *err)
@@ -242,13 +265,11 @@ static int read_line(struct scn_reader *r, const struct scn_line *line, struct e
     if (strcmp(word, "task") == 0)
         return scn_read_task(r, line, err);
     if (strcmp(word, "title") == 0)
-        return read_title(r, line);
+        return read_title(r, line, err);
     if (strcmp(word, "allow") == 0)
         return read_allow(r, line, err);
-    if (strcmp(word, "until") == 0 && line->count == 2)
-        return scn_duration(r, line, "until", line->words[1], &r->out->until_us, err);
     if (strcmp(word, "until") == 0)
-        return scn_line_error(r, line, err, -EINVAL, "'until' has one value");
+        return read_until(r, line, err);
     if (scn_is_setting(line) || strcmp(word, "node") == 0) {
         const struct scn_setting setting = {word, line->words[1], line->number};
 

@@ -69,8 +69,9 @@ FILES |= {
     'nothing-wrong.scn': 'node n1 gpus=8\nqueue a order=best\n',
     'refused.scn': SCENARIO + 'queue q users=ann\nat 1s submit b queue=q user=bob\n'
                               'at 2s submit c queue=q user=ann\nassert never-running b\n',
-    'refused-held.scn': 'node n1\nqueue q\nat 1s submit b queue=r\nexpect\n'
-                        "  1s refused submit b: job 1: queue 'r': unknown\nend\n",
+    'refused-held.scn': 'node n1\nqueue q users=ann\nat 1s submit b queue=q user=bob\nexpect\n'
+                        "  1s refused submit b: job 1: queue 'q': user 'bob' may not submit there\n"
+                        'end\n',
     'used-node.scn': SCENARIO + 'assert used node n2 at 5s = 0\n',
     'used-queue.scn': SCENARIO + 'assert used queue q at 5s = 0\n',
     'used-user.scn': SCENARIO + 'assert used user ann at 5s = 0\n',
@@ -84,9 +85,48 @@ FILES |= {
                   'variant later\n  change cancel times=2\n  without assert\n'
                   '  assert starts = 2\nend\n',
     'ever.scn': 'node n gpus=8\nqueue q limit=gpus:2\nat 1s submit big gpus=3 queue=q\n'
-                'at 1s submit late gpus=1 queue=q runs=5s\nat 3s submit lost queue=r\n',
+                'at 1s submit late gpus=1 queue=q runs=5s\nat 3s submit lost queue=q after=next\n'
+                'at 1m submit next queue=q\n',
     'bytes.scn': 'node n gpus=2 gpu-memory=16G\nqueue q limit=gpus:1\ndefault-queue q\n'
                  'at 0s submit w gpus=1 runs=1h\nat 0s submit a gpus=1 gpu-memory=12G\n',
+    'service.scn': 'node n gpus=4\nat 0s submit w gpus=4 service\nat 1s submit p gpus=4\n',
+    'bounded.scn': 'node n gpus=4\nat 0s submit w gpus=1 service\nat 1s submit p gpus=4 hold\n',
+    'after.scn': 'node n gpus=4\nat 0s submit w gpus=1\nat 1s submit p gpus=1 after=w:failed\n',
+    'vc.csv': 'vc,nodes_8gpu\n',
+    'variants.scn': SCENARIO + 'variant one\n  without submit\nend\n',
+    'variants-expect.scn': SCENARIO + 'variant one\n  without assert\nend\n'
+                           'variant two\n  change submit a runs=5s\nend\n'
+                           'variant three\n  without assert\nend\n',
+    'comment-job.scn': SCENARIO + 'at 1s submit "b #c"\n',
+    'comment-node.scn': SCENARIO + 'node "#n"\n',
+    'crlf.scn': 'node n1 gpus=8\r\nat 0s submit a gpus=8 runs=10s\r\nexpect\r\n'
+                '  0s start b n1:0-7 # kept\r\nend\r\n',
+    'target.scn': SCENARIO + 'expect\nend\n',
+    'task-number.scn': SCENARIO + 'task a 1 runs=1s\n',
+    'lost-task.scn': SCENARIO + 'at 1s lost a 7\n',
+    'drop-task.scn': SCENARIO + 'at 1s drop exited a task=1\n',
+    'task-twice.scn': SCENARIO + 'task a 0 runs=1s\ntask a 0 runs=2s\n',
+    'until-twice.scn': SCENARIO + 'until 5s\nuntil 6s\n',
+    'title-twice.scn': SCENARIO + 'title a\ntitle b\n',
+    'options.scn': SCENARIO + 'order-options 1,2\n',
+    'options-of-queue.scn': SCENARIO.replace('gpus=8 runs', 'gpus=8 queue=q runs') +
+                            'queue q order=tiresias\norder-options 1,2\n',
+    'exit-code.scn': SCENARIO + 'at 1s exit a code=300\n',
+    'exit-field.scn': SCENARIO + 'at 1s submit b exit=-1\n',
+    'depth.scn': SCENARIO + 'reservation-depth 1000\n',
+    'share.scn': SCENARIO + 'at 1s submit b gpu-share=0.0001\n',
+    'unknown-queue.scn': SCENARIO + 'queue q\nat 1s submit b queue=r\n',
+    'later-queue.scn': 'node n1\nqueue q\nat 0s submit b queue=r\nat 5s config\n  queue r\nend\n'
+                       "expect\n  0s refused submit b: job 1: queue 'r': unknown\nend\n",
+    'claim-value.scn': SCENARIO + 'assert starts = x\n',
+    'claim-reason.scn': SCENARIO + 'assert pending a at 5s reason\n',
+    'claim-word.scn': SCENARIO + 'assert started a after 5s\n',
+    'busy-queue.scn': 'node n1 gpus=1\nqueue q\nqueue r\nat 0s submit first queue=r\n'
+                      'at 0s submit second queue=q\nat 5s config\n  queue r\nend\n'
+                      'assert running second at 6s\n',
+    'order.jsonl': '{"berth-events":2,"placement":"bestfit","order":"best","seed":42,'
+                   '"order_options":[],"mix":[],"repack":0,"migrate_wait_us":0,'
+                   '"migrate_gain_ppm":0,"nodes_max":0,"jobs_max":0}\n',
     'word.scn': SCENARIO + 'nodes n2\n',
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
@@ -226,12 +266,30 @@ for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected')
                     ('no-end', ':4:', "'end'"), ('no-variant-end', ':4:', "'end'"),
                     ('lonely-end', ':4:', "'end'"), ('change', ':5:', "'change'"),
                     ('quote', ':1:', 'quote'), ('claim', ':4:', "'happy'"),
-                    ('claim-short', ':4:', 'whole number'),
+                    ('claim-short', ':4:', 'ends too early', 'NUMBER'),
                     ('used-node', ':4:', "no node 'n2'"), ('used-queue', ':4:', "no queue 'q'"),
                     ('used-user', ':4:', "no user 'ann'"), ('takes', ':4:', "'n3'"),
                     ('takes-task', ':4:', "'n3'")):
     refused(f'scenario @{name}.scn', name + '.scn', *said)
+for file, *said in (
+        ('task-number', '4: ', "job 'a' has no task 1: it has 1"),
+        ('lost-task', '4: ', "job 'a' has no task 7"), ('drop-task', '4: ', 'no task 1'),
+        ('task-twice', '5: ', "task 0 of job 'a' is there twice, see line 4"),
+        ('until-twice', '5: ', "'until' is there twice, see line 4"),
+        ('title-twice', '5: ', "'title' is there twice"),
+        ('options', '4: ', 'order-options', 'tiresias'), ('exit-code', '4: ', '0 to 255'),
+        ('exit-field', '4: ', 'exit: must be 0 to 255'), ('depth', '4: ', '0 to 256', "or 'all'"),
+        ('share', '4: ', 'up to 3 decimals, or 1/N'), ('unknown-queue', '5: ', "no queue 'r'"),
+        ('claim-value', '4: ', "'x'; write: assert starts [JOB] = NUMBER"),
+        ('claim-reason', '4: ', 'write: assert pending JOB at TIME [reason "TEXT"]'),
+        ('claim-word', '4: ', "'after'", 'write: assert started JOB [by TIME]')):
+    refused(f'scenario @{file}.scn', *said)
+refused('replay @order.jsonl', 'order.jsonl:1: ', "'best'")
 refused('scenario @nothing.scn', '--print', '--update')
+refused('scenario @variants.scn', "variants.scn:3: no job 'a'", "in variant 'one' at line 4")
+refused('scenario --tap --explain a@1s @ok.scn', '--explain', '--tap')
+refused('scenario @comment-job.scn', 'comment-job.scn:4', "'b #c'", 'comment')
+refused('scenario @comment-node.scn', 'comment-node.scn:4', "'#n'", 'comment')
 refused('scenario @nothing-wrong.scn', ':2:', "'best'")
 refused('scenario', 'file')
 refused('scenario --update --variant a @ok.scn', '--update')
@@ -257,11 +315,14 @@ differs('scenario --tap @ok.scn @claims.scn', 'ok 1 - ', 'not ok 2 - ', '1..2',
 
 differs('scenario @refused.scn', 'FAIL', "refused submit a: job 1: queue", '--update')
 differs('scenario @gpu-number.scn', 'FAIL', 'refused node: node \'n1\'', '8')
+differs('scenario @busy-queue.scn', "refused config: queue 'q': job second is in it")
+accepted('scenario @later-queue.scn', lambda text: '' if text.startswith('ok ') else text)
+accepted('scenario @options-of-queue.scn', lambda text: '' if text.startswith('ok ') else text)
 accepted('scenario @refused-held.scn', lambda text: '' if text.startswith('ok ') else text)
 accepted('scenario @repeat.scn', lambda text: '' if text.count('ok ') == 3 else text)
 for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
                       ('big@2s', 'is over: rejected at 1s; asks for more than the limit of a '
-                                 'queue, and can never start.'),
+                                 'queue, and can never start (q: 3 GPUs, at most 2).'),
                       ('late@2s', 'does not wait: it is running, since 1s on n.'),
                       ('late@9s', 'is over: finished at 6s.'),
                       ('lost@9s', 'was refused when it was submitted, at 3s.')):
@@ -270,6 +331,14 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
              lambda text, said=said: '' if text == said else f'{text}, not {said}')
 
 
+for file, said in (('@service.scn', 'It does not start by itself: services, and tasks that are '
+                                    'stuck, would have to end.\nIt would start now with this '
+                                    'change: job w on n is cancelled.\n'),
+                   ('@bounded.scn', 'It does not start by itself, whatever ends.\n'),
+                   ('@after.scn', 'It does not start by itself, if jobs end as expected.\nIt would '
+                                  'start now with this change: job w on n fails.\n')):
+    accepted(f'scenario --explain p@5s {file}',
+             lambda text, said=said: '' if said in text else f'{text}, not {said}')
 accepted('scenario --explain a@1s @bytes.scn',
          lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
          and 'in class high; then job w gives way to it.' in text else text)
@@ -313,6 +382,25 @@ accepted('scenario --print --events @scn-events @log.scn',
          lambda text: '' if '0s      start a n1:0-7\n' in text else text)
 accepted('replay @scn-events', lambda text: '' if '4 events' in text else text)
 accepted('scenario --update @wrong.scn', lambda _: '')
+accepted('scenario --update @crlf.scn', lambda _: '')
+with open(os.path.join(folder.name, 'crlf.scn'), 'rb') as file:
+    crlf = file.read()
+report("'berth scenario --update' keeps the line ends of a file", '' if crlf.endswith(
+    b'expect\r\n  # kept\r\n  0s      start a n1:0-7\r\n  10s     end a finished\r\nend\r\n')
+    and crlf.count(b'\r\n') == crlf.count(b'\n') else str(crlf))
+os.symlink('target.scn', os.path.join(folder.name, 'link.scn'))
+os.chmod(os.path.join(folder.name, 'target.scn'), 0o640)
+accepted('scenario --update @link.scn', lambda _: '')
+with open(os.path.join(folder.name, 'target.scn'), encoding='utf-8') as file:
+    target = file.read()
+report("'berth scenario --update' writes what a link names",
+       '' if os.path.islink(os.path.join(folder.name, 'link.scn')) and 'start a n1:0-7' in target
+       and os.stat(os.path.join(folder.name, 'target.scn')).st_mode & 0o777 == 0o640 else target)
+got = run('scenario @variants-expect.scn')
+report("'berth scenario' plays the other variants where one is wrong",
+       '' if got.returncode == 2 and got.stdout.count('ok ') == 2 and 'scn two' in got.stdout
+       and "in variant 'one' at line 4" in got.stderr
+       and "in variant 'three' at line 10" in got.stderr else got.stdout + got.stderr)
 accepted('scenario @wrong.scn', lambda text: '' if text.count('ok ') == 2 else text)
 with open(os.path.join(folder.name, 'wrong.scn'), encoding='utf-8') as file:
     rest = file.read()[len(SCENARIO):]
@@ -356,15 +444,38 @@ for page in sorted(os.listdir('docs/guide')):
                      lambda got, said=said: '' if got.replace(folder.name + '/', '') == said
                      else f'{got}, not {said}')
 
-refused(SIM + '@ok.csv --explain 2@3s', 'not yet submitted')
+for asked, answer, state in (
+        ('2@3s', 'is not there yet: it is submitted at 5s.',
+         {'now_us': 3000000, 'state': 'not_submitted', 'submit_us': 5000000}),
+        ('1@12s', 'is over: finished at 10s.',
+         {'now_us': 12000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000}),
+        ('1@1h', 'is over: finished at 10s.',  # when the run is over as well
+         {'now_us': 3600000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000})):
+    said = f"job {asked.split('@')[0]} {answer}\n"
+    accepted(f'{SIM}@ok.csv --explain {asked}',
+             lambda text, said=said: '' if text == said else f'{text}, not {said}')
+    said = {'job': asked.split('@')[0]} | state
+    accepted(f'{SIM}@ok.csv --explain {asked} --json',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
+accepted(SIM + '@never.csv --explain 1@1s',
+         lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
+         'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
+accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
+         lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
 refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")
 refused(SIM + '@ok.csv --explain 2@7s --csv', '--explain')
 refused(SIM + '@ok.csv --explain 2@7s --seeds 1-2', '--explain')
 refused('scenario --json @ok.scn', '--json')
 refused('scenario --explain a@1s --update @ok.scn', '--explain')
 refused('scenario --explain b@1s @ok.scn', "'b'")
-refused('scenario --json --explain a@11s @ok.scn', '--explain')
+for asked, state in (
+        ('a@5s', {'now_us': 5000000, 'state': 'running', 'starts_next_step': False, 'since_us': 0,
+                  'nodes': ['n1']}),
+        ('a@11s', {'now_us': 11000000, 'state': 'over', 'end': 'finished', 'end_us': 10000000})):
+    said = {'job': asked.split('@')[0]} | state
+    accepted(f'scenario --json --explain {asked} @ok.scn',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
 accepted(SIM + '@ok.csv --explain 2@7s',
          lambda text: '' if text == 'job 2 does not wait: it is running, since 5s on node-0.\n'
          else text)

@@ -24,6 +24,7 @@ struct draw {
     bool groups;  /* the job that is drawn has groups that are not alike */
     uint32_t ask; /* what the last job asked for, and of how many tasks */
     uint32_t tasks;
+    uint32_t tasks_of[JOBS_MAX_DRAWN + 3]; /* by job */
 };
 
 static uint32_t below(struct draw *d, uint32_t n)
@@ -205,14 +206,23 @@ static void of_gpus(struct draw *d)
     text_addf(d->out, " %s", asks[d->ask]);
     if (d->tasks > 1)
         text_addf(d->out, " tasks=%u", d->tasks);
+    d->tasks_of[d->job] = d->tasks;
+}
+
+static void of_groups(struct draw *d)
+{
+    const uint32_t cpus = 1 + below(d, 4), others = 1 + below(d, 3);
+    const uint32_t gpus = 1 + below(d, 3), tasks = 1 + below(d, 2);
+
+    text_addf(d->out, " group=tasks:%u,gpus:%u group=tasks:%u,cpus:%u", tasks, gpus, others, cpus);
+    d->tasks_of[d->job] = tasks + others;
 }
 
 static void what_it_asks(struct draw *d)
 {
     d->groups = one_in(d, 6);
     if (d->groups)
-        text_addf(d->out, " group=tasks:%u,gpus:%u group=tasks:%u,cpus:%u", 1 + below(d, 2),
-                  1 + below(d, 3), 1 + below(d, 3), 1 + below(d, 4));
+        of_groups(d);
     else
         of_gpus(d);
 }
@@ -437,10 +447,12 @@ static void of_user(struct draw *d)
 
 static void ends(struct draw *d)
 {
-    text_add(d->out, one_in(d, 2) ? "exit " : "lost ");
-    add_job(d);
+    const char *word = one_in(d, 2) ? "exit" : "lost";
+    const uint32_t job = below(d, d->jobs);
+
+    text_addf(d->out, "%s j%u", word, job);
     if (one_in(d, 2))
-        text_addf(d->out, " %u", below(d, 3));
+        text_addf(d->out, " %u", below(d, 3) % d->tasks_of[job]);
 }
 
 /* It is held while it runs, and has to wait again. */

@@ -338,10 +338,16 @@ static void loose_exited(const struct model *m, struct m_job *job, uint32_t inde
     task_left(m, job, index, told || job->spec.service);
 }
 
+/* Of its job the first to end, before it has started. */
+static bool is_first_not_to_start(const struct m_job *job, uint32_t index)
+{
+    return job->state == M_HOLDS && !model_is_up(job) && !job->tasks[index].started &&
+           !job->cancelled && !job->failed && !job->lost;
+}
+
 static void task_exited(struct model *m, struct m_job *job, uint32_t index, bool well)
 {
-    const bool first = job->state == M_HOLDS && !job->tasks[index].started && !job->cancelled &&
-                       !job->failed && !job->lost;
+    const bool first = is_first_not_to_start(job, index);
 
     if (job->state == M_HOLDS && model_is_loose(job)) {
         loose_exited(m, job, index, well);
@@ -370,6 +376,13 @@ static void task_lost(const struct model *m, struct m_job *job, uint32_t index)
     task_left(m, job, index, absent);
 }
 
+static void task_lost_told(struct model *m, struct m_job *job, uint32_t index)
+{
+    if (is_first_not_to_start(job, index) && !m->nodes[job->tasks[index].node].silent)
+        (void)gpus_are_to_blame(m, &job->tasks[index]);
+    task_lost(m, job, index);
+}
+
 static void task_told(struct model *m, const struct event *event)
 {
     struct m_job *job = model_job(m, event->task.job_id);
@@ -383,7 +396,7 @@ static void task_told(struct model *m, const struct event *event)
     else if (event->type == EVENT_TASK_EXITED && !job->tasks[index].left)
         task_exited(m, job, index, event->task.exit_code == 0);
     else if (!job->tasks[index].left)
-        task_lost(m, job, index);
+        task_lost_told(m, job, index);
 }
 
 /* ---- nodes ---- */

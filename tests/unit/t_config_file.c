@@ -139,7 +139,9 @@ static void wrong_fields_are_named(void **state)
     fails("classes: [{name: a, rank: 1, preemptible: no}]\n",
           "berth.yaml:1: classes[0].preemptible: must be false or true, is 'no'");
     fails("reservation-depth: few\n",
-          "berth.yaml:1: reservation-depth: must be a whole number, is 'few'");
+          "berth.yaml:1: reservation-depth: must be a whole number, is 'few'; or 'all'");
+    fails("reservation-depth: 257\n",
+          "berth.yaml:1: reservation-depth: must be 0 to 256, is 257; or 'all'");
     fails("placement: ''\n", "berth.yaml:1: placement: must not be empty");
 }
 

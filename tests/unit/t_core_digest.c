@@ -73,6 +73,7 @@ static const struct field core_fields[] = {
     FIELD(core, orderer_cap, OUT),
     FIELD(core, pending, LINK),
     FIELD(core, gate, LINK),
+    FIELD(core, ended, LINK),
     FIELD(core, expect, LINK),
     FIELD(core, placement_state, LINK),
     FIELD(core, unsettled, LINK),
@@ -435,6 +436,22 @@ static const struct field edge_fields[] = {
     END,
 };
 
+static const struct field ended_fields[] = {
+    FIELD(ended, ring, LINK),
+    FIELD(ended, count, LINK),
+    FIELD(ended, cap, OUT),
+    FIELD(ended, first, OUT),
+    FIELD(ended, by_id, OUT),
+    FIELD(ended, forgotten, IN),
+    END,
+};
+
+static const struct field ended_job_fields[] = {
+    FIELD(ended_job, id, IN),
+    FIELD(ended_job, well, IN),
+    END,
+};
+
 static const struct field array_fields[] = {
     FIELD(array, user, OUT), FIELD(array, name, IN),       FIELD(array, limit, IN),
     FIELD(array, jobs, OUT), FIELD(array, in, OUT),        FIELD(array, first, OUT),
@@ -676,6 +693,8 @@ static void open_core(struct bed *bed)
     SUBMIT(bed, .id = CLAIMANT, .gpus = 4, .queue = "1");
     SUBMIT(bed, .id = 5, .gpus = 1, .queue = "9");
     submit_kept_out(bed);
+    SUBMIT(bed, .id = 9, .gpus = 5, .queue = "9");
+    apply(bed, cancelled(9)); /* one that has ended */
     bed_step(bed);
     assert_int_equal(bed_state(bed, 2), JOB_STOPPING);
     assert_int_equal(bed->core->claimant_count, 1);
@@ -855,6 +874,16 @@ static void *row_array(struct core *core)
     return core->gate.arrays;
 }
 
+static void *row_ended(struct core *core)
+{
+    return &core->ended;
+}
+
+static void *row_ended_job(struct core *core)
+{
+    return core->ended.ring;
+}
+
 static void *row_expect(struct core *core)
 {
     return &core->expect;
@@ -901,6 +930,8 @@ static const struct table tables[] = {
     {"src/core/gate.h", "gate", gate_fields, row_gate},
     {"src/core/gate.h", "after_edge", edge_fields, row_edge},
     {"src/core/gate.h", "array", array_fields, row_array},
+    {"src/core/ended.h", "ended", ended_fields, row_ended},
+    {"src/core/ended.h", "ended_job", ended_job_fields, row_ended_job},
     {"src/core/expect.h", "expect", expect_fields, row_expect},
     {"src/core/expect.h", "expect_key", expect_key_fields, row_expect_key},
 };

@@ -514,6 +514,29 @@ static void who_waits_for_victims_knows_when_the_last_is_killed(void **state)
     bed_close(&bed);
 }
 
+static void who_is_about_to_be_rejected_is_told_what_no_node_has(void **state)
+{
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 4);
+    SUBMIT(&bed, .id = 1, .gpus = 5);
+    SUBMIT(&bed, .id = 2, .gpus = 1, .model = "H300");
+    e = asked(&bed, 1);
+    assert_true(e.rejected && e.reason == REASON_NEVER);
+    assert_int_equal(e.never.kind, NEVER_SMALL);
+    assert_int_equal(e.never.what, SHORT_GPUS);
+    assert_true(e.never.asked == 5 && e.never.most == 4);
+    explanation_done(&e);
+    e = asked(&bed, 2);
+    assert_int_equal(e.never.kind, NEVER_MODEL);
+    assert_string_equal(core_name(bed.core, e.never.name), "H300");
+    explanation_done(&e);
+    bed_close(&bed);
+}
+
 /* Fault 10: it is told that it waits because of the minimum, and only where that is so. */
 static void services_that_keep_their_minimum_from_it_are_named(void **state)
 {
@@ -836,6 +859,7 @@ int main(void)
         TEST(a_job_names_those_that_it_waits_for),
         TEST(a_full_array_names_those_that_are_in),
         TEST(who_waits_for_victims_knows_when_the_last_is_killed),
+        TEST(who_is_about_to_be_rejected_is_told_what_no_node_has),
         TEST(services_that_keep_their_minimum_from_it_are_named),
         TEST(a_job_that_is_new_or_runs_is_said_to_be_so),
         TEST(the_position_counts_who_has_a_turn_before),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs that are kept out of the queue: held, waiting for other jobs, or for their array. */
+#include "base/mem.h"
 #include "core/impl.h"
 #include "unit/core_test.h"
 
@@ -173,6 +174,91 @@ static void a_job_cannot_wait_for_one_that_is_not_there(void **state)
     bed_close(&bed);
 }
 
+/* The core goes on as what was saved of it. */
+static void reload(struct bed *bed)
+{
+    size_t count;
+    uint8_t *bytes = core_save(bed->core, &count);
+
+    core_free(bed->core);
+    bed->core = core_load(&(struct core_config){.placement = &place_first, .order = &in_turn},
+                          bytes, count, &bed->err);
+    mem_free(bytes);
+    assert_non_null(bed->core);
+}
+
+/* Job 1 ends so, and only then job 2 comes and wants it to have ended in some way. */
+static void check_late(enum after_end end, int32_t code, bool restart, bool starts)
+{
+    struct bed bed;
+
+    open_with(&bed, 2);
+    KEEP(&bed, .id = 1);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    bed_end(&bed, 1, code);
+    bed_step(&bed);
+    if (restart)
+        reload(&bed);
+    KEEP(&bed, .id = 2, .after = 1, .end = end);
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 2), starts ? JOB_STARTING : JOB_FREE);
+    assert_int_equal(bed_count(&bed, DECISION_REJECT), !starts);
+    if (!starts)
+        assert_int_equal(bed.out.items[0].reason, REASON_IN_VAIN);
+    bed_close(&bed);
+}
+
+static void a_job_that_comes_when_what_it_waits_for_is_over_need_not_wait(void **state)
+{
+    (void)state;
+    for (int restart = 0; restart <= 1; restart++) {
+        check_late(AFTER_OK, 0, restart, true);
+        check_late(AFTER_OK, 1, restart, false);
+        check_late(AFTER_ANY, 0, restart, true);
+        check_late(AFTER_ANY, 1, restart, true);
+        check_late(AFTER_FAILED, 0, restart, false);
+        check_late(AFTER_FAILED, 1, restart, true);
+    }
+}
+
+static void a_held_job_that_waits_in_vain_is_rejected_for_that(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_with(&bed, 1);
+    KEEP(&bed, .id = 1, .held = true);
+    KEEP(&bed, .id = 2, .after = 1, .held = true);
+    apply(&bed, cancelled(1));
+    KEEP(&bed, .id = 3, .after = 1, .held = true);
+    bed_step(&bed);
+    assert_int_equal(bed.out.count, 2);
+    for (uint32_t i = 0; i < bed.out.count; i++) {
+        assert_int_equal(bed.out.items[i].type, DECISION_REJECT);
+        assert_int_equal(bed.out.items[i].reason, REASON_IN_VAIN);
+    }
+    bed_close(&bed);
+}
+
+static void an_end_that_is_forgotten_is_told_from_a_job_that_was_never_there(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_with(&bed, 1);
+    for (uint64_t id = 1; id <= ENDED_MAX + 1; id++) {
+        KEEP(&bed, .id = id);
+        apply(&bed, cancelled(id));
+    }
+    KEEP(&bed, .id = 200000, .after = 2, .end = AFTER_ANY);
+    assert_int_equal(submit(&bed, &(struct kept){.id = 200001, .after = 1}), -ENOENT);
+    assert_non_null(strstr(bed.err.text, "job 1: unknown, or it ended too long ago"));
+    assert_int_equal(submit(&bed, &(struct kept){.id = 200001, .after = 150000}), -ENOENT);
+    assert_string_equal(bed.err.text, "job 200001: after[0]: job 150000: unknown");
+    bed_close(&bed);
+}
+
 static void so_many_jobs_of_an_array_run_as_it_says_in_the_order_of_submission(void **state)
 {
     struct bed bed;
@@ -245,6 +331,9 @@ int main(void)
         TEST(a_job_waits_for_others_to_end_as_it_says),
         TEST(a_chain_of_jobs_that_wait_in_vain_is_rejected_whole),
         TEST(a_job_cannot_wait_for_one_that_is_not_there),
+        TEST(a_job_that_comes_when_what_it_waits_for_is_over_need_not_wait),
+        TEST(a_held_job_that_waits_in_vain_is_rejected_for_that),
+        TEST(an_end_that_is_forgotten_is_told_from_a_job_that_was_never_there),
         TEST(so_many_jobs_of_an_array_run_as_it_says_in_the_order_of_submission),
         TEST(a_held_job_of_an_array_lets_the_next_one_in_and_keeps_its_place),
         TEST(jobs_of_one_array_state_one_limit),

@@ -140,6 +140,47 @@ static void how_slow_a_start_is_is_said_where_it_is_known(void **state)
     text_done(&text);
 }
 
+static void who_is_rejected_is_told_how_much_it_asks_and_there_is(void **state)
+{
+    struct decision items[] = {
+        {.type = DECISION_REJECT,
+         .job_id = 9,
+         .reason = REASON_NEVER,
+         .never = {.kind = NEVER_SMALL, .what = SHORT_GPUS, .asked = 9, .most = 8}},
+        {.type = DECISION_REJECT,
+         .job_id = 9,
+         .reason = REASON_NEVER,
+         .never = {.kind = NEVER_LABEL},
+         .never_name = "zone=a"},
+        {.type = DECISION_REJECT,
+         .job_id = 9,
+         .reason = REASON_QUOTA,
+         .queue = "q",
+         .resource = RES_GPU_MGPU,
+         .asked = 9000,
+         .limit = 8000},
+    };
+    const struct decisions decisions = {.items = items, .count = 3};
+    struct text text, wanted;
+
+    (void)state;
+    text_init(&text, 10000);
+    text_init(&wanted, 10000);
+    decisions_format(&decisions, -3, &text);
+    text_addf(
+        &wanted,
+        "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\",\"queue\":null,"
+        "\"lacks\":\"gpus\",\"asked\":9,\"most\":8}\n"
+        "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\",\"queue\":null,"
+        "\"lacks\":\"label\",\"name\":\"zone=a\"}\n"
+        "{\"decision\":\"reject\",\"at_us\":-3,\"job_id\":9,\"reason\":\"%s\",\"queue\":\"q\","
+        "\"resource\":\"gpu_mgpu\",\"asked\":9000,\"limit\":8000}\n",
+        reason_text(REASON_NEVER), reason_text(REASON_NEVER), reason_reject_text(REASON_QUOTA));
+    assert_string_equal(text_str(&text), text_str(&wanted));
+    text_done(&text);
+    text_done(&wanted);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +188,7 @@ int main(void)
         TEST(the_instance_of_a_task_is_part_of_its_place),
         TEST(instances_that_are_taken_away_are_named),
         TEST(how_slow_a_start_is_is_said_where_it_is_known),
+        TEST(who_is_rejected_is_told_how_much_it_asks_and_there_is),
     };
 
     return RUN_TESTS(tests);

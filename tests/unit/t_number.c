@@ -66,7 +66,8 @@ static void errors_say_what_would_be_right_and_what_is_there(void **state)
         number_parse("11111111111111111111111111111111", NUMBER_BITRATE, 0, 5, &out, &err),
         "must be bits each second such as 400G or 1.6T, is 11111111111111111111111111111111");
     FAILS_WITH(number_parse("2/3", NUMBER_SHARE, 1, 1000, &out, &err),
-               "must be a share such as 0.5 or 1/3, is '2/3'");
+               "must be a share such as 0.5, with up to 3 decimals, or 1/N such as 1/3, is "
+               "'2/3'");
     FAILS_WITH(number_parse("0", NUMBER_SHARE, 1, 1000, &out, &err), "must be 0.001 to 1, is 0");
     FAILS_WITH(number_parse("1/0", NUMBER_SHARE, 1, 1000, &out, &err),
                "must be 0.001 to 1, is '1/0'");
