@@ -122,9 +122,9 @@ static struct never why_not(struct core *core, const struct group *group, uint64
     if (lacks_a_term(&left, &core->shapes.selectors[left.shape->selector], &never) ||
         is_too_large(&left, &never))
         return never;
-    return (struct never){.kind = room > 0 ? NEVER_TASKS : NEVER_MODES,
-                          .asked = room > 0 ? (int64_t)needed : 0,
-                          .most = (int64_t)room};
+    if (room == 0)
+        return (struct never){.kind = shape_is_mig(left.shape) ? NEVER_MIG : NEVER_MODES};
+    return (struct never){.kind = NEVER_TASKS, .asked = (int64_t)needed, .most = (int64_t)room};
 }
 
 struct never never_find(struct core *core, uint32_t gang)

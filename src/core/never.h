@@ -13,6 +13,7 @@ enum never_kind {
     NEVER_LABEL,   /* a label, among nodes of these models with the labels before */
     NEVER_SMALL,   /* so much of a thing, among nodes of these models and labels */
     NEVER_MODES, /* GPUs in a mode that the job may have them in, and room there for its context */
+    NEVER_MIG,   /* GPUs that may be split into such an instance */
     NEVER_TASKS, /* there are such nodes, and too few for so many tasks */
     NEVER_COUNT,
 };

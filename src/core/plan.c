@@ -163,6 +163,23 @@ void plan_retake(struct plan *p, uint32_t leaver)
     book_leaving(p, leaver, 1);
 }
 
+/* Of a GPU that is being split anew, and so takes nobody: nobody has come where the task was. */
+static bool takes_nobody(const struct core *core, uint32_t node, uint32_t gpu)
+{
+    return core->nodes.rows[node].mig_first != ROW_NONE &&
+           nodes_mig(&core->nodes, node, gpu)->leaving != 0;
+}
+
+static bool gpu_can_keep(const struct core *core, const struct task *task, uint32_t gpu,
+                         const struct need *need)
+{
+    if (takes_nobody(core, task->node, gpu))
+        return true;
+    return nodes_gpu_has(&core->nodes, task->node, gpu, need) &&
+           (need->mode != GPU_MIG || mig_room_has_at(nodes_mig_room(&core->nodes, task->node, gpu),
+                                                     need->profile, task->mig_start));
+}
+
 bool plan_can_stay(struct core *core, const struct task *task, uint32_t index)
 {
     struct holding h;
@@ -174,14 +191,9 @@ bool plan_can_stay(struct core *core, const struct task *task, uint32_t index)
     if (nodes_free_mcpu(&core->nodes, task->node) < h.mcpu ||
         nodes_free_memory_bytes(&core->nodes, task->node) < h.memory_bytes)
         return false;
-    for (uint64_t left = h.gpus; left != 0; left &= left - 1) {
-        const uint32_t gpu = (uint32_t)__builtin_ctzll(left);
-
-        if (!nodes_gpu_has(&core->nodes, task->node, gpu, &h.need) ||
-            (need.mode == GPU_MIG && !mig_room_has_at(nodes_mig_room(&core->nodes, task->node, gpu),
-                                                      need.profile, task->mig_start)))
+    for (uint64_t left = h.gpus; left != 0; left &= left - 1)
+        if (!gpu_can_keep(core, task, (uint32_t)__builtin_ctzll(left), &h.need))
             return false;
-    }
     trial_take(core, task->node, task->shape, task->gpu_mask, task->mig_start, index);
     return true;
 }

@@ -242,14 +242,20 @@ static int in_turn(const void *a, const void *b, void *arg)
     return x->heap[0].sequence < y->heap[0].sequence ? -1 : 1;
 }
 
+static bool lacks_room(enum reason reason)
+{
+    return reason == REASON_ROOM || reason == REASON_GANG || reason == REASON_LEVEL ||
+           reason == REASON_SLOWDOWN;
+}
+
 /* Where rooms are promised, only who was promised the first may have one made. */
 static bool may_ask(const struct core *core, const struct bucket *bucket)
 {
     const struct reserve *r = &core->reserve;
     const uint32_t job = bucket->heap[0].job;
 
-    return (bucket->reason == REASON_ROOM || bucket->reason == REASON_GANG) &&
-           core->jobs.rows[job].victims == 0 && (r->count == 0 || r->rows[0].job == job);
+    return lacks_room(bucket->reason) && core->jobs.rows[job].victims == 0 &&
+           (r->count == 0 || r->rows[0].job == job);
 }
 
 /* What was refused is refused until somebody has left, the price may let more be tried, or another

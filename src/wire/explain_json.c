@@ -8,10 +8,8 @@
 void explain_write_never(struct json_out *json, const struct never *never, const char *name)
 {
     static const char *const kinds[NEVER_COUNT] = {
-        [NEVER_MODEL] = "model",
-        [NEVER_LABEL] = "label",
-        [NEVER_MODES] = "modes",
-        [NEVER_TASKS] = "tasks",
+        [NEVER_MODEL] = "model", [NEVER_LABEL] = "label", [NEVER_MODES] = "modes",
+        [NEVER_MIG] = "mig",     [NEVER_TASKS] = "tasks",
     };
 
     if (never->kind == NEVER_UNKNOWN)

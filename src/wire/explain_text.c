@@ -150,6 +150,10 @@ void explain_add_never(struct text *out, const struct never *never, const char *
                  " (no node that it could use has GPUs in a mode that it may have them in, with "
                  "room for its context)");
         break;
+    case NEVER_MIG:
+        text_add(out, " (no node that it could use has GPUs that may be split into its MIG "
+                      "instance)");
+        break;
     case NEVER_TASKS:
         text_addf(out, " (needs room for %" PRId64 " tasks at once, there is room for %" PRId64 ")",
                   never->asked, never->most);
