@@ -43,23 +43,23 @@ struct task_place {
 struct decision {
     enum decision_type type;
     uint64_t job_id;
-    uint32_t job;        /* row; ROW_NONE: REJECT */
-    uint32_t run;        /* START: of these tasks; counts start decisions of the job, from 1. STOP:
-                          * the last one; tasks of earlier ones are meant too */
-    uint32_t layout;     /* START: index in the job's list of layouts */
+    uint32_t job;    /* row; ROW_NONE: REJECT */
+    uint32_t run;    /* START: of these tasks; counts start decisions of the job, from 1. STOP:
+                      * the last one; tasks of earlier ones are meant too */
+    uint32_t layout; /* START: index in the job's list of layouts */
     struct slowdown slowdown; /* START: of all its tasks, where they are; slowdown.h */
-    enum stop_mode mode; /* STOP */
-    enum reason reason;  /* REJECT, NOTE, STOP: why */
-    const char *queue;   /* NOTE, REJECT: whose limit it is, or NULL */
-    enum resource resource; /* REJECT with a queue: what it asks too much of, */
-    int64_t asked, limit;   /* how much, and the most that it could ever get */
-    struct never never;     /* REJECT, for REASON_NEVER: what no node has, */
-    const char *never_name; /* and the name of that, or NULL */
-    uint64_t for_job;       /* STOP: the job that needs the room, JOB_NONE; RESERVE: the running job
-                             * that made the start later than it was said, JOB_NONE */
-    int64_t grace_us;       /* STOP: until it is to be killed */
-    int64_t at_us;          /* RESERVE: when it starts */
-    uint32_t place_first;   /* START, STOP, RESERVE, ATTEND: rows of decisions.places */
+    enum stop_mode mode;      /* STOP */
+    enum reason reason;       /* REJECT, NOTE, STOP: why */
+    const char *queue;        /* NOTE, REJECT: whose limit it is, or NULL */
+    enum resource resource;   /* REJECT with a queue: what it asks too much of, */
+    int64_t asked, limit;     /* how much, and the most that it could ever get */
+    struct never never;       /* REJECT, for REASON_NEVER: what no node has, */
+    const char *never_name;   /* and the name of that, or NULL */
+    uint64_t for_job;     /* STOP: the job that needs the room, JOB_NONE; RESERVE: the running job
+                           * that made the start later than it was said, JOB_NONE */
+    int64_t grace_us;     /* STOP: until it is to be killed */
+    int64_t at_us;        /* RESERVE: when it starts */
+    uint32_t place_first; /* START, STOP, RESERVE, ATTEND: rows of decisions.places */
     uint32_t place_count;
 };
 
