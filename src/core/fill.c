@@ -8,6 +8,7 @@
  * jobs wait. */
 #include "core/claim.h"
 #include "core/contest.h"
+#include "core/entitle.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/place.h"
@@ -170,6 +171,7 @@ static void start_claimants(struct core *core, struct decisions *out)
 struct turns {
     bool victims_known; /* those who give way are looked for once, if at all */
     bool made_way;
+    bool borrowed; /* somebody started, and others may reclaim that from a queue above it now */
     bool entitled_anew; /* what queues are entitled to has changed: who had a turn may have more */
 };
 
@@ -213,6 +215,19 @@ static void wait_in_line(struct core *core, uint32_t b, uint32_t job)
     }
 }
 
+/* Some queue that the job is in holds more than it is entitled to. */
+static bool is_in_queue_above(const struct core *core, uint32_t job)
+{
+    const struct queues *q = &core->queues;
+    const struct amounts *asks = &core->shapes.gangs[core->jobs.rows[job].gang].asks;
+    uint32_t row = core->jobs.rows[job].at.leaf;
+
+    for (; q->books && q->rows[row].parent != QUEUE_NONE; row = q->rows[row].parent)
+        if (queue_is_above(&q->rows[row], asks))
+            return true;
+    return false;
+}
+
 /* The first job of a bucket has its turn. Who has a claim holds nobody back: its room is kept. */
 static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct decisions *out)
 {
@@ -223,6 +238,7 @@ static void take_turn(struct core *core, uint32_t b, struct turns *turns, struct
         wait_for(bucket, REASON_VICTIMS, QUEUE_NONE); /* its claim was lost; they still leave */
         pass_by(core, b, job);
     } else if (try_start(core, job, out)) {
+        turns->borrowed |= is_in_queue_above(core, job);
         contest_next(core, b);
     } else if (make_way(core, job, turns, out)) {
         turns->made_way = true;
@@ -265,12 +281,12 @@ void step_fill(struct core *core, struct decisions *out)
     (void)reserve_open(core);
     start_claimants(core, out);
     do {
-        turns = (struct turns){false, false, false};
+        turns = (struct turns){false, false, false, false};
         lowest = classes_lowest(&core->classes);
         open_contest(core);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-        changed = entitle_again(core) || turns.entitled_anew || turns.made_way ||
+        changed = entitle_again(core) || turns.entitled_anew || turns.made_way || turns.borrowed ||
                   classes_lowest(&core->classes) < lowest;
     } while (another_turn(core, changed, &moved));
     trial_commit(core);
