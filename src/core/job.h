@@ -132,6 +132,7 @@ struct job {
     uint32_t preemptions;
     uint32_t yields;        /* times in a row that it gave way soon after its start */
     uint32_t took_by;       /* rights by which it made others give way for this run: rights.h */
+    uint64_t yielded_to;    /* id of the job to which it did so */
     int64_t takes_after_us; /* until then it takes by no class or order: rights.h; 0 = it may */
     uint32_t run;           /* counts start decisions, those for some of its tasks too */
     int64_t failed_us[SERVICE_FAILURES_MAX - 1]; /* a service: its last failures, the oldest first;

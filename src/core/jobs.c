@@ -235,10 +235,12 @@ static void failures_walk(struct job *job, struct tape *t)
 /* Most jobs never give way like that, and then it adds nothing to a digest. */
 static void yields_walk(struct job *job, struct tape *t)
 {
-    if (tape_digests(t) && job->yields == 0 && job->takes_after_us == 0 && job->took_by == 0)
+    if (tape_digests(t) && job->yields == 0 && job->takes_after_us == 0 && job->took_by == 0 &&
+        job->yielded_to == 0)
         return;
     tape_max(t, &job->took_by, RIGHTS_ALL, "rights that were used");
     tape_u32(t, &job->yields);
+    tape_u64(t, &job->yielded_to);
     tape_i64_in(t, &job->takes_after_us, 0, JOB_TIME_MAX, "when a job may take again");
 }
 

@@ -130,7 +130,7 @@ void plan_drop_claims(struct plan *p)
 
         if (claim->by == RIGHT_NONE)
             continue;
-        rights_gave_way(p->core, claim->job, claim->by);
+        rights_gave_way(p->core, claim->job, claim->by, p->core->jobs.rows[p->job].id);
         job_forget_victims(p->core, claim->job);
         job_leave_claimants(p->core, claim->job);
         claim_drop(p->core, claim->job);

@@ -63,7 +63,7 @@ static void carry_out(struct plan *p, struct decisions *out)
         }
         core->jobs.rows[job->job].claimant = claimant->id;
         claimant->victims++;
-        rights_gave_way(core, job->job, taken_by(p, job));
+        rights_gave_way(core, job->job, taken_by(p, job), claimant->id);
         job_stop(core, job->job, STOP_PREEMPT, out);
     }
     claim_make(core, p->job, p->layout, p->places, p->place_count);

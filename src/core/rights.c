@@ -29,7 +29,7 @@ static bool may_reclaim(const struct core *core, uint32_t job)
     return false;
 }
 
-void rights_gave_way(struct core *core, uint32_t job, enum right by)
+void rights_gave_way(struct core *core, uint32_t job, enum right by, uint64_t to)
 {
     struct job *row = &core->jobs.rows[job];
     const bool ran = row->state == JOB_RUNNING && core->now_us - row->start_us >= YIELD_SOON_US;
@@ -39,7 +39,10 @@ void rights_gave_way(struct core *core, uint32_t job, enum right by)
     row->took_by = RIGHT_NONE;
     if (!ran && !turned)
         return;
-    row->yields = ran ? 0 : row->yields + (row->yields < UINT32_MAX);
+    if (ran || row->yielded_to != to)
+        row->yields = 0;
+    row->yields += !ran && row->yields < UINT32_MAX;
+    row->yielded_to = to;
     row->takes_after_us = 0;
     if (row->yields <= YIELDS_FREE)
         return;

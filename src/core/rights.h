@@ -14,10 +14,10 @@
  *
  * Several jobs could still take turns by several of these rights; by one alone they cannot. In such
  * a round each job takes, and gives way soon after, and to one of those that took by class or order
- * that happens by another right than its own. Who had that happen twice in a row within
- * YIELD_SOON_US of its start takes by its class and its order from nobody for TAKES_AGAIN_US, after
- * a third time for twice as long, and so on; so in any time there are only so many rounds as
- * doublings fit. What a queue is entitled to it may reclaim all the while.
+ * that happens by another right than its own. Who had that happen twice in a row by the same job
+ * within YIELD_SOON_US of its start takes by its class and its order from nobody for
+ * TAKES_AGAIN_US, after a third time for twice as long, and so on; so in any time there are only so
+ * many rounds as doublings fit. What a queue is entitled to it may reclaim all the while.
  *
  * All is judged by the books as they stand, so a plan that grows writes what it takes into them. */
 #pragma once
@@ -40,8 +40,8 @@ enum overshoot {
     OVERSHOOT_ONCE,  /* it may fall below by the last job that it loses */
 };
 
-/* It is told to give way to another that takes by this right, or its claim is taken so. */
-void rights_gave_way(struct core *core, uint32_t job, enum right by);
+/* It is told to give way to this job, by its id, which takes by this right; or so is its claim. */
+void rights_gave_way(struct core *core, uint32_t job, enum right by, uint64_t to);
 
 /* Could the job have a right over anybody? Never false if it has one. O(classes + depth). */
 bool rights_some(const struct core *core, uint32_t job);

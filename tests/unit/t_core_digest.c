@@ -383,6 +383,7 @@ static const struct field job_fields[] = {
     FIELD(job, preemptions, IN),
     FIELD(job, yields, IN),
     FIELD(job, took_by, IN),
+    FIELD(job, yielded_to, IN),
     FIELD(job, takes_after_us, IN),
     FIELD(job, run, IN),
     FIELD(job, failed_us, IN),
