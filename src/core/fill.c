@@ -126,8 +126,8 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
 }
 
 /* Where its claim is, unless something else is in the way there now, or makes it too slow there;
- * then anywhere. Its claim stays
- * while it is for others to leave, from its places or its queues. *out_waits: that is so. */
+ * then anywhere. Its claim stays while it is for others to leave, from its places or its queues.
+ * *out_waits: that is so. */
 static bool start_claimant(struct core *core, uint32_t job, bool *out_waits, struct decisions *out)
 {
     const bool free = claim_is_free(core, job) && slowdown_accepted(core, job);

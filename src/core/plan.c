@@ -156,6 +156,19 @@ void plan_untake(struct plan *p, uint32_t leaver)
     book_leaving(p, leaver, -1);
 }
 
+void plan_untake_all(struct plan *p, uint32_t mark)
+{
+    for (uint32_t v = 0; v < p->count; v++)
+        if (p->leavers[v].chosen)
+            plan_untake(p, v);
+    trial_undo(p->core, mark);
+}
+
+int64_t leaving_price(const struct leaving_job *job, uint32_t taken)
+{
+    return taken <= job->spare ? taken * job->task_price : job->price;
+}
+
 void plan_retake(struct plan *p, uint32_t leaver)
 {
     p->leavers[leaver].chosen = true;
@@ -268,7 +281,7 @@ static uint32_t loser(const struct plan *p, uint32_t i)
     if (i < p->job_count)
         return p->jobs[i].taken > 0 ? p->jobs[i].job : ROW_NONE;
     i -= p->job_count;
-    return p->claims[i].by != RIGHT_NONE ? p->claims[i].job : ROW_NONE;
+    return p->claims[i].taken ? p->claims[i].job : ROW_NONE;
 }
 
 bool plan_is_entitled(const struct plan *p)

@@ -50,7 +50,7 @@ struct leaving_claim {
     uint32_t job;  /* whose it is */
     uint32_t rank; /* of its class */
     uint64_t sequence;
-    enum right by; /* by which it is taken off; RIGHT_NONE = it is not */
+    bool taken; /* off, by its class */
 };
 
 struct plan {
@@ -128,6 +128,12 @@ bool plan_make_way(struct plan *p);
 /* Of this layout, whose tasks are to be near each other: domain by domain. As plan_near() beside.
  * O(domains * log(leavers) * (their nodes + their leavers)) */
 bool plan_together(struct plan *p, uint32_t layout);
+
+/* It came to nothing: who is taken off stays after all, and the trial is undone to this mark. */
+void plan_untake_all(struct plan *p, uint32_t mark);
+
+/* What it costs to take so many of the job's leavers: tasks that it spares, or all of it. */
+int64_t leaving_price(const struct leaving_job *job, uint32_t taken);
 
 /* The two ways to choose. On true the chosen are taken off, the places are on trial and in
  * `places`, with their layout; on false the trial and the books are as before. exact  every set of

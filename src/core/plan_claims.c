@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "core/claim.h"
-#include "core/due.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/plan.h"
@@ -71,13 +70,11 @@ bool plan_take_claims(struct plan *p)
     for (uint32_t i = p->claim_count; i-- > 0;) {
         struct leaving_claim *claim = &p->claims[i];
 
-        claim->by = rights_over(p->core, p->job, claim->job, ROW_NONE, p->overshoot);
-        if (claim->by != RIGHT_CLASS) {
-            claim->by = RIGHT_NONE;
-            continue;
-        }
-        take(p, claim);
-        some = true;
+        claim->taken =
+            rights_over(p->core, p->job, claim->job, ROW_NONE, p->overshoot) == RIGHT_CLASS;
+        if (claim->taken)
+            take(p, claim);
+        some |= claim->taken;
     }
     return some;
 }
@@ -106,14 +103,14 @@ static bool can_stay(struct plan *p, struct leaving_claim *claim)
 void plan_put_back_claims(struct plan *p)
 {
     for (uint32_t i = 0; i < p->claim_count; i++)
-        if (p->claims[i].by != RIGHT_NONE && can_stay(p, &p->claims[i]))
-            p->claims[i].by = RIGHT_NONE;
+        if (p->claims[i].taken && can_stay(p, &p->claims[i]))
+            p->claims[i].taken = false;
 }
 
 void plan_unbook_claims(const struct plan *p)
 {
     for (uint32_t i = 0; i < p->claim_count; i++)
-        if (p->claims[i].by != RIGHT_NONE)
+        if (p->claims[i].taken)
             book_leaving(p, &p->claims[i], -1);
 }
 
@@ -128,12 +125,11 @@ void plan_drop_claims(struct plan *p)
     for (uint32_t i = 0; i < p->claim_count; i++) {
         const struct leaving_claim *claim = &p->claims[i];
 
-        if (claim->by == RIGHT_NONE)
+        if (!claim->taken)
             continue;
-        rights_gave_way(p->core, claim->job, claim->by, p->core->jobs.rows[p->job].id);
+        rights_gave_way(p->core, claim->job, RIGHT_CLASS, p->core->jobs.rows[p->job].id);
         job_forget_victims(p->core, claim->job);
         job_leave_claimants(p->core, claim->job);
         claim_drop(p->core, claim->job);
-        due_job(p->core, claim->job);
     }
 }

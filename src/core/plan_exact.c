@@ -43,7 +43,7 @@ static bool price_set(const struct plan *p, struct set *set)
         if (taken > job->spare && (taken < job->count || !job->whole))
             return false;
         set->rank = job->rank > set->rank ? job->rank : set->rank;
-        set->price += taken <= job->spare ? taken * job->task_price : job->price;
+        set->price += leaving_price(job, taken);
     }
     return true;
 }
@@ -91,10 +91,7 @@ static bool try_set(struct plan *p, uint32_t members)
     done = done && plan_admits(p, &queue) && place(p);
     if (done)
         return true;
-    for (uint32_t v = 0; v < p->count; v++)
-        if (p->leavers[v].chosen)
-            plan_untake(p, v);
-    trial_undo(p->core, mark);
+    plan_untake_all(p, mark);
     return false;
 }
 

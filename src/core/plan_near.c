@@ -665,10 +665,7 @@ static bool try_plan(struct near *n, const struct layout *layout)
         refine(n, layout, mark);
         return true;
     }
-    for (uint32_t v = 0; v < p->count; v++)
-        if (p->leavers[v].chosen)
-            plan_untake(p, v);
-    trial_undo(p->core, mark);
+    plan_untake_all(p, mark);
     return false;
 }
 

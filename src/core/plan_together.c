@@ -210,7 +210,7 @@ static struct price price_of(const struct plan *p)
         if (job->taken == 0)
             continue;
         sum.rank = job->rank > sum.rank ? job->rank : sum.rank;
-        sum.price += job->taken <= job->spare ? job->taken * job->task_price : job->price;
+        sum.price += leaving_price(job, job->taken);
     }
     return sum;
 }
@@ -261,9 +261,6 @@ bool plan_together(struct plan *p, uint32_t layout)
     }
     if (done)
         return true;
-    for (uint32_t v = 0; v < p->count; v++)
-        if (p->leavers[v].chosen)
-            plan_untake(p, v);
-    trial_undo(p->core, mark);
+    plan_untake_all(p, mark);
     return false;
 }

@@ -40,7 +40,7 @@ static uint32_t taken_by_all(const struct plan *p)
     for (uint32_t i = 0; i < p->count; i++)
         by |= p->leavers[i].chosen ? p->leavers[i].by : RIGHT_NONE;
     for (uint32_t i = 0; i < p->claim_count; i++)
-        by |= p->claims[i].by;
+        by |= p->claims[i].taken ? RIGHT_CLASS : RIGHT_NONE;
     return by;
 }
 
@@ -51,7 +51,6 @@ static void carry_out(struct plan *p, struct decisions *out)
 
     claimant->took_by = taken_by_all(p);
     plan_drop_claims(p);
-
     for (uint32_t j = 0; j < p->job_count; j++) {
         const struct leaving_job *job = &p->jobs[j];
 

@@ -35,7 +35,7 @@ static bool goes_first(const struct oracle *o, const struct m_job *job, const st
     const struct class_spec *class = model_class_of(&o->model, job);
     const struct class_spec *other = model_class_of(&o->model, victim);
 
-    return other->rank < class->takes_below ||
+    return oracle_class_takes(o, (uint32_t)stop->for_job - 1, (uint32_t)stop->job_id - 1) ||
            (other->rank == class->rank && same_order_takes(o, stop->for_job, stop->job_id));
 }
 
