@@ -36,10 +36,12 @@ def show_queues(pooled, cut, bars):
         if jobs >= COUNTED_JOBS:
             holds = bars.check(got <= WORSE_MOST * most, f"queue {queue}: {got:,.0f} s pooled, {most:,.0f} s alone")
         owed = max(float(row["owed_longest_s"]) for row in of_pool)
+        could = max(float(row["owed_could_s"]) for row in of_pool)
+        bars.check(could == 0, f"queue {queue}: owed for {could:,.0f} s what could have been given back")
         p99 = [number(mean(rows_of, "jct_p99_s")) for rows_of in (of_cut, of_pool)]
-        rows.append([queue, number(jobs), number(most), number(got), number(got / most, 2), *p99, number(owed), holds])
+        rows.append([queue, number(jobs), number(most), number(got), number(got / most, 2), *p99, number(owed), number(could), holds])
     columns = ["queue", "jobs", "alone: mean s", "pooled: mean s", "ratio", "alone: p99 s", "pooled: p99 s"]
-    show([*columns, "owed for s at most", "bars"], rows, left=1)
+    show([*columns, "owed for s at most", "could have", "bars"], rows, left=1)
 
 
 def main():
@@ -49,7 +51,9 @@ def main():
     print(f"Philly, 82,247 jobs, on {nodes} nodes of 8 GPUs, order gittins inside each queue; mean of 5 runs in which each")
     print("job comes up to 3 s later. Alone: each virtual cluster on its own part of the nodes. Pooled: one pool, each queue's")
     print("part is its guarantee, and it may borrow what others do not use. A queue is owed while a job waits that its guarantee")
-    print("has room for; a stop is at once here, so that is time in which no plan could give it back.")
+    print("has room for. Stops take no time here, so that only lasts where nothing can be done: 'could have' is the seconds in")
+    print("which such a job would have fit had all left that it may take from. In the rest, the nodes held what others are")
+    print("entitled to and jobs of its own queue that go before it, too scattered to make the room.")
     print()
     show_queues(pooled, cut, bars)
     print()

@@ -32,7 +32,7 @@ void report_queues(const struct result *result, const struct by_queue *queues, b
 {
     if (first)
         puts("trace,policy,order,seed,queue,jobs,finished_jobs,jct_mean_s,jct_p99_s,wait_mean_s,"
-             "owed_times,owed_s,owed_longest_s");
+             "owed_times,owed_s,owed_longest_s,owed_could_s");
     for (uint32_t i = 0; i < queues->count; i++) {
         const struct queue_run *row = &queues->rows[i];
 
@@ -46,6 +46,7 @@ void report_queues(const struct result *result, const struct by_queue *queues, b
         printf(",%u", row->owed_times);
         print_seconds(row->owed_us);
         print_seconds(row->owed_longest_us);
+        print_seconds(row->could_us);
         putchar('\n');
     }
 }

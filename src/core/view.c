@@ -254,31 +254,6 @@ const char *core_queue_name(const struct core *core, uint32_t queue)
     return names_text(&core->names, core->queues.rows[queue].name);
 }
 
-static bool path_is_entitled(const struct core *core, uint32_t queue, const struct amounts *asks)
-{
-    const struct queues *q = &core->queues;
-
-    for (; q->rows[queue].parent != QUEUE_NONE; queue = q->rows[queue].parent)
-        if (q->rows[q->rows[queue].parent].children > 1 &&
-            !queue_is_entitled(&q->rows[queue], asks))
-            return false;
-    return true;
-}
-
-bool core_queue_is_owed(const struct core *core, uint32_t queue)
-{
-    const struct pending *p = &core->pending;
-
-    for (uint32_t i = 0; core->queues.books && queue != QUEUE_ROOT && i < p->open_count; i++) {
-        const struct wanted *ask = &p->buckets[p->open[i]].ask;
-
-        if (ask->leaf == queue &&
-            path_is_entitled(core, queue, &core->shapes.gangs[ask->gang].asks))
-            return true;
-    }
-    return false;
-}
-
 bool core_queue_is_class(const struct core *core, uint32_t queue)
 {
     return core->queues.rows[queue].kind == QUEUE_OF_CLASS;

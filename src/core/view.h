@@ -96,6 +96,10 @@ const char *core_queue_name(const struct core *core, uint32_t queue);
 /* Does a job wait in this queue, itself, with which it and all above it that share with others
  * would hold no more than they are entitled to? Of the last step; O(buckets with waiting jobs). */
 bool core_queue_is_owed(const struct core *core, uint32_t queue);
+/* Would a job by which this queue is owed fit, if all running jobs had left that it has a right
+ * over? If not, no plan can place it: what else there is runs on what it is entitled to. Of the
+ * last step; costs a clone, and O(victims) for each bucket by which it is owed. */
+bool core_queue_could_have(const struct core *core, uint32_t queue);
 /* Whose row of the queues it is: name of the queue, or of the class; *out_user NULL unless it is of
  * one user of that. */
 const char *core_queue_label(const struct core *core, uint32_t queue, const char **out_user);

@@ -28,11 +28,19 @@ static struct queue_run *row_of(struct by_queue *q, const char *queue)
     const uint32_t id = names_intern(&q->names, queue);
 
     while (q->count <= id) {
-        const struct queue_run row = {.owed_since_us = -1};
+        const struct queue_run row = {.owed_since_us = -1, .could_since_us = -1};
 
         vec_push(q->rows, q->count, q->cap, row);
     }
     return &q->rows[id];
+}
+
+/* Until now it could have had the room; from now on perhaps. */
+static void could_until(struct queue_run *row, int64_t now_us, bool still)
+{
+    if (row->could_since_us >= 0)
+        row->could_us += now_us - row->could_since_us;
+    row->could_since_us = still ? now_us : -1;
 }
 
 static void owed_ends(struct queue_run *row, int64_t now_us)
@@ -42,6 +50,7 @@ static void owed_ends(struct queue_run *row, int64_t now_us)
     row->owed_us += us;
     row->owed_longest_us = us > row->owed_longest_us ? us : row->owed_longest_us;
     row->owed_since_us = -1;
+    could_until(row, now_us, false);
 }
 
 void by_queue_settled(struct by_queue *q, const struct run *run)
@@ -58,6 +67,7 @@ void by_queue_settled(struct by_queue *q, const struct run *run)
                 q->rows[id].owed_since_us = run->now_us;
                 q->rows[id].owed_times++;
             }
+            could_until(&q->rows[id], run->now_us, core_queue_could_have(core, row));
         }
     for (uint32_t id = 0; id < q->count; id++)
         if (!owed[id] && q->rows[id].owed_since_us >= 0)

@@ -4,8 +4,9 @@
  *
  * A queue is owed while a job of it waits with which it would hold no more than it is entitled to
  * (core/entitle.h), counted at the end of each instant, when all decisions have come true. So a
- * queue that gets its room back as soon as others have left is never owed: what is counted is room
- * that no plan could make. */
+ * queue that gets its room back as soon as others have left is never owed. Counted apart is the
+ * time in which its job would fit if all had left that it may take from: in the rest, no plan could
+ * have made the room. */
 #pragma once
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct queue_run {
     uint32_t owed_times;              /* how often it began to be owed */
     int64_t owed_us, owed_longest_us; /* in all, and at a time */
     int64_t owed_since_us;            /* -1: it is not owed now */
+    int64_t could_us;                 /* of owed_us, while the room could have been made */
+    int64_t could_since_us;           /* -1: it could not be made now, or is not owed */
 };
 
 struct by_queue {

@@ -198,6 +198,78 @@ static void an_order_that_blocks_holds_back_its_own_queue_only(void **state)
     bed_close(&bed);
 }
 
+static uint32_t queue_row(const struct bed *bed, const char *name)
+{
+    uint32_t row = core_queue_rows(bed->core) - 1;
+
+    while (row > 0 && strcmp(core_queue_name(bed->core, row), name) != 0)
+        row--;
+    return row;
+}
+
+static void assert_owed(const struct bed *bed, bool owed, bool could)
+{
+    assert_int_equal(core_queue_is_owed(bed->core, queue_row(bed, "a")), owed);
+    assert_int_equal(core_queue_could_have(bed->core, queue_row(bed, "a")), could);
+    assert_false(core_queue_is_owed(bed->core, queue_row(bed, "b")));
+}
+
+/* Queue a is guaranteed the whole cluster; jobs of b may give way after so long. */
+static void open_guaranteed(struct bed *bed, uint32_t nodes, uint32_t gpus, int64_t min_run_us)
+{
+    struct queue_spec queues[] = {queue("a", ""), queue("b", "")};
+    struct class_spec any = class("any", 1, 0);
+    struct event event = rules_event(queues, 2, &any, 1);
+
+    bed_open_orders(bed);
+    for (uint32_t n = 0; n < nodes; n++)
+        bed_node(bed, n == 0 ? "n0" : "n1", gpus);
+    queues[0].guarantee[RES_GPU_MGPU] = (int64_t)nodes * gpus * GPU_MGPU;
+    any.min_run_us = min_run_us;
+    bed_apply(bed, &event);
+}
+
+static void what_a_queue_is_owed_it_could_have_once_victims_are_old_enough(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_guaranteed(&bed, 1, 8, 600 * 1000000LL);
+    SUBMIT_OF(&bed, .id = 1, .queue = "b", .gpus = 8);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    SUBMIT_OF(&bed, .id = 2, .queue = "a", .gpus = 4);
+    bed_step(&bed);
+    assert_owed(&bed, true, false);
+    apply(&bed, (struct event){.type = EVENT_TIME_PASSED, .at_us = 700 * 1000000LL});
+    assert_owed(&bed, true, true);
+    bed_step(&bed); /* and now it takes it */
+    assert_int_equal(bed_find(&bed, DECISION_STOP, 1)->for_job, 2);
+    assert_owed(&bed, false, false);
+    bed_close(&bed);
+}
+
+static void what_is_in_pieces_between_its_own_jobs_no_queue_could_have(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    open_guaranteed(&bed, 2, 4, 0);
+    for (uint64_t id = 1; id <= 4; id++) { /* first fit: a job of each on both nodes */
+        SUBMIT_OF(&bed, .id = id, .queue = id % 2 == 1 ? "b" : "a", .gpus = id % 2 == 1 ? 3 : 1);
+        bed_step(&bed);
+        bed_run(&bed, id);
+    }
+    SUBMIT_OF(&bed, .id = 5, .queue = "a", .gpus = 4);
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
+    assert_owed(&bed, true, false);
+    SUBMIT_OF(&bed, .id = 6, .queue = "a", .gpus = 3);
+    bed_step(&bed);
+    assert_int_equal(bed_count(&bed, DECISION_STOP), 1);
+    bed_close(&bed);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -209,6 +281,8 @@ int main(void)
         TEST(users_of_one_fair_leaf_share_it),
         TEST(what_was_used_is_forgotten_by_half_lives),
         TEST(an_order_that_blocks_holds_back_its_own_queue_only),
+        TEST(what_a_queue_is_owed_it_could_have_once_victims_are_old_enough),
+        TEST(what_is_in_pieces_between_its_own_jobs_no_queue_could_have),
     };
 
     return RUN_TESTS(tests);
