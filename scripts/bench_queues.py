@@ -39,7 +39,8 @@ def show_queues(pooled, cut, bars):
         could = max(float(row["owed_could_s"]) for row in of_pool)
         bars.check(could == 0, f"queue {queue}: owed for {could:,.0f} s what could have been given back")
         p99 = [number(mean(rows_of, "jct_p99_s")) for rows_of in (of_cut, of_pool)]
-        rows.append([queue, number(jobs), number(most), number(got), number(got / most, 2), *p99, number(owed), number(could), holds])
+        means = [number(most), number(got), number(got / most, 2)]
+        rows.append([queue, number(jobs), *means, *p99, number(owed), number(could), holds])
     columns = ["queue", "jobs", "alone: mean s", "pooled: mean s", "ratio", "alone: p99 s", "pooled: p99 s"]
     show([*columns, "owed for s at most", "could have", "bars"], rows, left=1)
 

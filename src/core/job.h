@@ -162,6 +162,12 @@ static inline int64_t job_remaining_us(const struct job *job, int64_t now_us)
     return left_us > 0 ? left_us : 0;
 }
 
+/* Since when it starts or runs, or is told to stop; TIME_NONE of one that waits. */
+static inline int64_t job_since_us(const struct job *job)
+{
+    return job->state == JOB_STOPPING ? job->stop_us : job->start_us;
+}
+
 /* Run time that would be lost if it stopped now: since its start or what it saved last. A mark from
  * before this run counts as none. 0 unless RUNNING. */
 static inline int64_t job_lost_work_us(const struct job *job, int64_t now_us)

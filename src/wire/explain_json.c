@@ -213,8 +213,8 @@ static void write_places(const struct core *core, const struct explanation *e,
     const struct job *job = core_job(core, e->job);
     uint32_t last = ROW_NONE;
 
-    if (job->start_us != TIME_NONE)
-        json_key_i64(json, "since_us", job->start_us);
+    if (job_since_us(job) != TIME_NONE)
+        json_key_i64(json, "since_us", job_since_us(job));
     json_key(json, "nodes");
     json_array_begin(json);
     for (uint32_t i = 0; job->task_first != ROW_NONE && i < job->task_count; i++) {

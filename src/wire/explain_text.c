@@ -325,6 +325,30 @@ static void add_services(const struct writer *w)
         text_add(w->out, ", but these are services and keep their minimum of tasks.\n");
 }
 
+/* All of them are named, and may be stopped from the same time on. */
+static bool young_end_together(const struct explanation *e)
+{
+    for (uint32_t i = 1; i < e->young_named; i++)
+        if (e->until_us[i] != e->until_us[0])
+            return false;
+    return e->young_named == e->young_count;
+}
+
+static void add_young_each(const struct writer *w)
+{
+    const struct explanation *e = w->e;
+
+    for (uint32_t i = 0; i < e->young_named; i++) {
+        text_add(w->out, i == 0 ? "" : i + 1 == e->young_count ? " and " : ", ");
+        add_job(w, e->young[i]);
+        text_add(w->out, " (not before ");
+        add_time(w->out, e->until_us[i]);
+        text_add(w->out, ")");
+    }
+    if (e->young_count > e->young_named)
+        text_addf(w->out, " and %u more", e->young_count - e->young_named);
+}
+
 static void add_young(const struct writer *w)
 {
     const struct explanation *e = w->e;
@@ -332,14 +356,13 @@ static void add_young(const struct writer *w)
     if (e->young_count == 0)
         return;
     text_add(w->out, "It may take from ");
-    for (uint32_t i = 0; i < e->young_named; i++) {
-        text_add(w->out, i == 0 ? "" : i + 1 == e->young_count ? " and " : ", ");
-        add_job(w, e->young[i]);
+    if (young_end_together(e)) {
+        add_jobs(w, e->young, e->young_named, e->young_count);
         text_add(w->out, ", but not before ");
-        add_time(w->out, e->until_us[i]);
+        add_time(w->out, e->until_us[0]);
+    } else {
+        add_young_each(w);
     }
-    if (e->young_count > e->young_named)
-        text_addf(w->out, " and %u more", e->young_count - e->young_named);
     text_add(w->out, e->young_count == 1
                          ? ": that may not be stopped in its minimum run time.\n"
                          : ": these may not be stopped in their minimum run time.\n");
@@ -541,9 +564,9 @@ static void add_state(const struct writer *w)
     const struct job *job = core_job(w->core, w->e->job);
 
     text_addf(w->out, " does not wait: it is %s", job_state_text(w->e->state));
-    if (job->start_us != TIME_NONE) {
+    if (job_since_us(job) != TIME_NONE) {
         text_add(w->out, ", since ");
-        add_time(w->out, job->start_us);
+        add_time(w->out, job_since_us(job));
     }
     add_places(w, w->e->job_id);
     text_add(w->out, ".\n");

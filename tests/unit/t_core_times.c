@@ -450,8 +450,10 @@ static void a_job_is_left_alone_until_it_ran_so_long(void **state)
     step_at(&bed, 5 * SECOND);
     assert_int_equal(bed_count(&bed, DECISION_STOP), 0);
     assert_int_equal(core_next_wake_us(bed.core), 600 * SECOND);
+    assert_true(job_since_us(bed_job(&bed, 1)) < 5 * SECOND);
     step_at(&bed, 600 * SECOND);
     assert_int_equal(bed_find(&bed, DECISION_STOP, 1)->for_job, 2);
+    assert_true(job_since_us(bed_job(&bed, 1)) == 600 * SECOND);
     bed_close(&bed);
 }
 
