@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "core/core.h"
 #include "core/impl.h"
+#include "core/life.h"
 #include "core/rehearse.h"
 
 struct run {
@@ -36,6 +37,18 @@ static void expect_end(struct run *run, uint32_t job)
     left_us = left_us > 0 ? left_us : 0;
     heap_push(&run->ends, left_us < TIME_US_MAX ? clone->now_us + left_us : TIME_NONE - 1,
               row->sequence, job);
+}
+
+/* Who was told to stop leaves when it is killed, or before: at the latest, then. */
+static void expect_kill(struct run *run, uint32_t job)
+{
+    const struct core *clone = run->rehearsal.core;
+    const struct job *row = &clone->jobs.rows[job];
+    const int64_t kill_us = row->stop_us + job_grace_us(clone, row);
+
+    if (!row->attended)
+        heap_push(&run->ends, kill_us > clone->now_us ? kill_us : clone->now_us, row->sequence,
+                  job);
 }
 
 static void started(void *arg, uint32_t job)
@@ -124,7 +137,10 @@ static void play(struct run *run, const struct forward_limits *limits)
 
         if (run->core->jobs.rows[job].state == JOB_RUNNING)
             expect_end(run, job);
+        else if (run->core->jobs.rows[job].state == JOB_STOPPING)
+            expect_kill(run, job);
     }
+    end_all_until(run, run->now_us);
     rehearse_step(&run->rehearsal, run->now_us);
     for (uint32_t i = 0; i < instants && !knows_enough(run); i++) {
         const int64_t next = next_us(run);

@@ -2,10 +2,10 @@
 /* forward.h - when waiting jobs are expected to start: a clone is run forward, as things stand.
  *
  * Running jobs end well when they are expected to (core_expected_us, by what is known now), or are
- * stopped at their limit if that is sooner; what the clone decides comes true at once; nothing new
- * arrives. Services do not end, nor do tasks that are stuck; what that means for `until_job` is
- * looked at apart, when nothing else can happen. One run answers for all waiting jobs, so it is
- * worth keeping for a while. */
+ * stopped at their limit if that is sooner; who was told to stop leaves when its grace is over;
+ * what the clone decides comes true at once; nothing new arrives. Services do not end, nor do tasks
+ * that are stuck; what that means for `until_job` is looked at apart, when nothing else can happen.
+ * One run answers for all waiting jobs, so it is worth keeping for a while. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

@@ -47,9 +47,10 @@ static bool holds(const struct rehearsal *r, uint32_t job, uint64_t job_id, uint
 void rehearse_end(struct rehearsal *r, uint32_t job, int32_t exit_code)
 {
     const struct job row = r->core->jobs.rows[job];
+    const int32_t code = row.state == JOB_STOPPING ? EXIT_TOLD_TO_STOP : exit_code;
 
     for (uint32_t i = 0; i < row.task_count && holds(r, job, row.id, row.run); i++)
-        tell(r, row.id, i, EVENT_TASK_EXITED, exit_code);
+        tell(r, row.id, i, EVENT_TASK_EXITED, code);
 }
 
 static void start_all(struct rehearsal *r, uint32_t job)
@@ -71,8 +72,6 @@ void rehearse_arrive(struct rehearsal *r)
     for (uint32_t i = 0; i < count; i++)
         if (jobs->rows[active[i]].state == JOB_STARTING)
             start_all(r, active[i]);
-        else if (jobs->rows[active[i]].state == JOB_STOPPING && !jobs->rows[active[i]].attended)
-            rehearse_end(r, active[i], EXIT_TOLD_TO_STOP);
     mem_free(active);
 }
 

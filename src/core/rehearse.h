@@ -26,12 +26,11 @@ struct rehearsal {
 void rehearse_open(struct rehearsal *r, const struct core *core);
 void rehearse_close(struct rehearsal *r);
 
-/* What is in flight has come true: who is STARTING runs, who is STOPPING has left, but for those of
- * whom an attend decision told. O(running jobs) */
+/* Who is STARTING runs. O(running jobs) */
 void rehearse_arrive(struct rehearsal *r);
 
 /* Step at this time until nothing starts or stops any more. */
 void rehearse_step(struct rehearsal *r, int64_t now_us);
 
-/* The job, by row, ends now: all its tasks leave with this code. */
+/* The job, by row, ends now: all its tasks leave with this code, or as they were told to stop. */
 void rehearse_end(struct rehearsal *r, uint32_t job, int32_t exit_code);

@@ -819,6 +819,27 @@ static void who_gives_way_ends_later(void **state)
     bed_close(&bed);
 }
 
+/* It may have left before; so the time is the latest one, not now. */
+static void who_was_told_to_stop_leaves_when_it_is_killed(void **state)
+{
+    const struct forward_limits all = {.until_job = JOB_NONE};
+    struct forward f;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &by_queue);
+    bed_node(&bed, "n0", 4);
+    RUN(&bed, .id = 1, .gpus = 4, .queue = "5");
+    SUBMIT(&bed, .id = 2, .gpus = 4, .queue = "1");
+    bed_step(&bed);
+    assert_int_equal(bed_state(&bed, 1), JOB_STOPPING);
+    forward_run(bed.core, &all, &f);
+    assert_true(start_of(&bed, &f, 2) == bed_job(&bed, 1)->stop_us + GRACE_US_DEFAULT);
+    assert_true(start_of(&bed, &f, 1) > start_of(&bed, &f, 2));
+    forward_done(&f);
+    bed_close(&bed);
+}
+
 static void a_forward_run_ends_at_its_bound_and_says_where(void **state)
 {
     const struct forward_limits two = {.instants = 2, .until_job = JOB_NONE};
@@ -869,6 +890,7 @@ int main(void)
         TEST(jobs_start_one_after_the_other_as_limits_end_them),
         TEST(a_job_without_limit_ends_when_it_is_expected_to),
         TEST(who_gives_way_ends_later),
+        TEST(who_was_told_to_stop_leaves_when_it_is_killed),
         TEST(a_forward_run_ends_at_its_bound_and_says_where),
     };
 
