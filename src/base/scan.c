@@ -163,25 +163,59 @@ int scan_decimal(const char *s, uint32_t places, int64_t *out)
     return decimal_of(s, strlen(s), places, out);
 }
 
+/* Units of time, the largest first, then that of a plain number. */
+static const struct unit times[] = {
+    {"d", INT64_C(86400000000)},
+    {"h", INT64_C(3600000000)},
+    {"m", 60000000},
+    {"s", 1000000},
+    {"ms", 1000},
+    {"us", 1},
+    {"", 1000000},
+    {NULL, 0},
+};
+
+/* Length of "1h" in "1h 1m", with the place of its unit; 0 if that is not one of times[from..]. */
+static size_t first_part(const char *s, size_t from, size_t *out_unit)
+{
+    const size_t digits = digit_count(s, strlen(s));
+    const size_t letters = strcspn(s + digits, " 0123456789.-");
+
+    for (size_t u = from; digits > 0 && letters > 0 && times[u].name[0] != '\0'; u++)
+        if (strlen(times[u].name) == letters && strncmp(times[u].name, s + digits, letters) == 0) {
+            *out_unit = u;
+            return digits + letters;
+        }
+    return 0;
+}
+
 int scan_duration_us(const char *s, int64_t *out)
 {
-    static const struct unit units[] = {
-        {"", 1000000},
-        {"us", 1},
-        {"ms", 1000},
-        {"s", 1000000},
-        {"m", 60000000},
-        {"h", INT64_C(3600000000)},
-        {"d", INT64_C(86400000000)},
-        {NULL, 0},
-    };
-    int64_t value, rest;
-    int rc = scaled_of(s, units, &value, &rest);
+    int64_t sum = 0, value, rest;
+    size_t unit = 0, length;
+    int rc;
 
+    while ((length = first_part(s, unit, &unit)) > 0 && s[length] != '\0') {
+        uint64_t count;
+
+        rc = u64_of(s, digit_count(s, length), &count);
+        if (rc < 0 || __builtin_mul_overflow(count, times[unit].size, &value) ||
+            __builtin_add_overflow(sum, value, &sum))
+            return -ERANGE;
+        s += length + (s[length] == ' ');
+        unit++;
+        if (!is_digit(s[0]) || times[unit].name[0] == '\0')
+            return -EINVAL;
+    }
+    if (unit > 0 && length == 0 && s[strspn(s, "0123456789.")] == '\0')
+        return -EINVAL; /* a number without a unit is not the end of a longer one */
+    rc = scaled_of(s, times + unit, &value, &rest);
     if (rc < 0)
         return rc;
     if (rest != 0)
         return -EINVAL;
+    if (__builtin_add_overflow(sum, value, &value))
+        return -ERANGE;
     *out = value;
     return 0;
 }

@@ -15,8 +15,9 @@ int scan_u32(const char *s, uint32_t *out);
  * decimals than places are accepted only as zeros; "1.", ".5" and "1e3" are -EINVAL. */
 int scan_decimal(const char *s, uint32_t places, int64_t *out);
 
-/* "250ms", "10us", "60s", "5m", "1.5h", "1d"; a plain number is seconds. Not negative. Up to six
- * decimals; less than a whole microsecond is -EINVAL. */
+/* "250ms", "10us", "60s", "5m", "1.5h", "1d"; a plain number is seconds. Several with smaller and
+ * smaller units are their sum, as times are printed: "1h1m", "1h 1m". Not negative. The last may
+ * have up to six decimals; less than a whole microsecond is -EINVAL. */
 int scan_duration_us(const char *s, int64_t *out);
 
 /* "20G" and "20Gi" are 20 * 2^30 bytes (also K, M, T, each with or without i); a plain number is

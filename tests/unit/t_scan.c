@@ -125,6 +125,18 @@ static void durations_have_units_and_default_to_seconds(void **state)
         {"5 m", -EINVAL, 0},
         {"5w", -EINVAL, 0},
         {"5ms5", -EINVAL, 0},
+        {"10m30s", 0, 630000000},
+        {"1h 1m", 0, INT64_C(3660000000)},
+        {"1d2h3m4s5ms6us", 0, INT64_C(93784005006)},
+        {"1m1.5s", 0, 61500000},
+        {"1h30", -EINVAL, 0},
+        {"1m1h", -EINVAL, 0},
+        {"1m1m", -EINVAL, 0},
+        {"1.5h1m", -EINVAL, 0},
+        {"1h  1m", -EINVAL, 0},
+        {"1h ", -EINVAL, 0},
+        {"1h-1m", -EINVAL, 0},
+        {"106751991d24h", -ERANGE, 0},
         {"", -EINVAL, 0},
     };
 
