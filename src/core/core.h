@@ -61,7 +61,10 @@ void core_free(struct core *core); /* takes NULL */
 int core_apply(struct core *core, const struct event *event, struct err *err);
 
 /* Decide. `now_us` below the core's clock counts as the clock, and one
- * above TIME_US_MAX as that. `out` is cleared first.
+ * above TIME_US_MAX as that. `out` is cleared first. A step goes as far as it can: another one at
+ * the same time decides nothing, but for policies that ask for a pass at every step (refresh,
+ * repacking) and, rarely, where reservations still move after RESERVE_AGAIN rounds, or a plan is
+ * found only beside what started after that job's turn.
  * Returns the number of decisions. Cost: see docs/architecture.md, "What a step costs". */
 uint32_t core_step(struct core *core, int64_t now_us, struct decisions *out);
 

@@ -167,6 +167,26 @@ static void start_claimants(struct core *core, struct decisions *out)
     core->claimant_count = kept;
 }
 
+/* Those whose room is free and whose queues did not admit them, until somebody else started or made
+ * way: what their queues may hold can depend on what others hold. True if some started. */
+static bool start_admitted(struct core *core, struct decisions *out)
+{
+    bool some = false;
+
+    for (uint32_t i = 0; i < core->claimant_count;) {
+        const uint32_t job = core->claimants[i];
+
+        if (core->jobs.rows[job].victims == 0 && claim_is_free(core, job) &&
+            slowdown_accepted(core, job) && claim_is_admitted(core, job)) {
+            claim_redeem(core, job, out); /* off the list */
+            some = true;
+        } else {
+            i++;
+        }
+    }
+    return some;
+}
+
 /* What the turns of one contest have come to. */
 struct turns {
     bool victims_known; /* those who give way are looked for once, if at all */
@@ -281,13 +301,14 @@ void step_fill(struct core *core, struct decisions *out)
     (void)reserve_open(core);
     start_claimants(core, out);
     do {
-        turns = (struct turns){false, false, false, false};
+        turns = (struct turns){0};
         lowest = classes_lowest(&core->classes);
         open_contest(core);
         while ((bucket = contest_best(core)) != ROW_NONE)
             take_turn(core, bucket, &turns, out);
-        changed = entitle_again(core) || turns.entitled_anew || turns.made_way || turns.borrowed ||
-                  classes_lowest(&core->classes) < lowest;
+        changed = start_admitted(core, out);
+        changed = entitle_again(core) || changed || turns.entitled_anew || turns.made_way ||
+                  turns.borrowed || classes_lowest(&core->classes) < lowest;
     } while (another_turn(core, changed, &moved));
     trial_commit(core);
     if (core->reserve.open)
