@@ -365,6 +365,17 @@ static int print_explanation(const struct sim_args *a, struct err *err)
     return 0;
 }
 
+static int show(const struct sim_args *a, const struct report_run *runs, uint32_t count,
+                struct err *err)
+{
+    if (a->explain != NULL)
+        return print_explanation(a, err);
+    warn_never(&runs[0].result);
+    if (!a->queues)
+        (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
+    return 0;
+}
+
 static int simulate(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
                     struct err *err)
 {
@@ -386,14 +397,10 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
     rc = run_each(a, trace, cluster, runs, err);
     if (last_us > 0)
         fputs("\r\033[K", stderr);
-    if (rc == 0 && a->explain != NULL) {
-        free(runs);
-        return print_explanation(a, err);
-    }
     if (rc == 0)
-        warn_never(&runs[0].result);
-    if (rc == 0 && !a->queues)
-        (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
+        rc = show(a, runs, count, err);
+    for (uint32_t i = 0; i < count; i++)
+        result_done(&runs[i].result);
     free(runs);
     return rc;
 }

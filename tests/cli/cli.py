@@ -32,6 +32,7 @@ FILES = {
     'not-a-number.csv': GENERIC + '0,1,many\n',
     'nan.csv': GENERIC + '0,nan,1\n',
     'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
+    'reject.csv': GENERIC.strip() + ',models,name\n0,1,1,,ok\n1,1,1,H200,big\n2,1,1,H200,late\n',
     'hopeless.csv': GENERIC.strip() + ',tasks\n0,10,1,2\n0,,1,1\n',
     'wide.csv': GENERIC.strip() + ',tasks\n0,36028797018,8,2\n',
     'centuries.csv': GENERIC.strip() + ',count\n0,36028797018,1,300\n',
@@ -371,6 +372,21 @@ accepted(SIM + '@ok.csv --order gittins,las,tiresias,srtf --arrive-until 300 --c
 accepted('sim --cluster 1x1 --trace @hopeless.csv --order las,gittins,tiresias --csv', lambda _: '')
 accepted('sim --cluster @ok.yaml --trace @ok.csv --json --policy random,fgd --seeds 1-2', is_json)
 accepted(SIM + '@never.csv', lambda text: text if '-9' in text or ' - ' not in text else '')
+NEVER = ('the nodes of this cluster could not hold it, even if they were empty '
+         '(no node has GPUs of model H200)')
+FIRST = f'; the first is job big: {NEVER}\n'
+accepted(SIM + '@reject.csv',
+         lambda text: '' if '\nrejected: 2 of 3 jobs' + FIRST in text else text)
+accepted(SIM + '@reject.csv --seeds 1-2', lambda text: ''
+         if '\nrejected: 2 of 3 jobs (berth, fifo, seed 1)' + FIRST in text else text)
+accepted(SIM + '@ok.csv', lambda text: text if 'rejected' in text else '')
+for trace, *said in (('reject', 2, 'big', NEVER), ('ok', 0, None, None)):
+    names = ('rejected_jobs', 'first_rejected_job', 'first_reject_reason')
+    accepted(f'{SIM}@{trace}.csv --json', lambda text, said=said: '' if
+             [json.loads(text)['runs'][0][name] for name in names] == said else text)
+    said = ['' if field is None else str(field) for field in said]
+    accepted(f'{SIM}@{trace}.csv --csv', lambda text, said=said: '' if
+             [list(csv.DictReader(io.StringIO(text)))[0][name] for name in names] == said else text)
 accepted(SIM + '@ok.csv --arrive-until 130', lambda text: '' if 'UNALLOCATED' in text else text)
 accepted('--help', lambda text: '' if 'sim' in text and 'replay' in text else text)
 accepted('--version', lambda text: '' if text.startswith('berth ') else text)
