@@ -18,6 +18,7 @@
 #include "sim/partition.h"
 #include "sim/protocol.h"
 #include "sim/run.h"
+#include "sim/trace_check.h"
 #include "wire/config_file.h"
 
 #define RUNS_MAX           10000u
@@ -455,6 +456,8 @@ static int load_and_simulate(struct sim_args *a, struct err *err)
     if (rc < 0)
         return rc;
     rc = a->config != NULL ? load_config(a, err) : 0;
+    if (rc == 0)
+        rc = trace_check(&trace, a->run.rules, err);
     if (rc == 0)
         rc = a->partition != NULL ? on_partition(a, &trace, err) : on_cluster(a, &trace, err);
     trace_done(&trace);

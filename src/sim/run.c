@@ -121,6 +121,7 @@ static int submit(struct run *run, uint32_t job, struct err *err)
 {
     struct job_request request;
     struct event event = {.type = EVENT_JOB_SUBMITTED, .at_us = run->now_us};
+    int rc = 0;
 
     job_request_make(run->workload.trace->format, run->jobs[job].row, (uint64_t)job + 1,
                      run->node_gpus, &request);
@@ -130,15 +131,16 @@ static int submit(struct run *run, uint32_t job, struct err *err)
     request.spec.remaining_us = run->jobs[job].duration_us;
     if (run->options->workload.kind == WORKLOAD_TIMED) /* else the trace's clock is not the run's */
         request.spec.deadline_us = run->jobs[job].row->deadline_us;
-    if (run->protocol->shape_job != NULL) {
-        const int rc = run->protocol->shape_job(run, job, &request, err);
-
-        if (rc < 0)
-            return rc;
-    }
+    if (run->protocol->shape_job != NULL)
+        rc = run->protocol->shape_job(run, job, &request, err);
+    if (rc < 0)
+        return rc;
     event.job = request.spec;
     run->jobs[job].state = RUN_WAITING;
-    return world_apply(&run->world, &event, err);
+    rc = world_apply(&run->world, &event, err);
+    return rc < 0
+               ? err_prefix(err, rc, "%s:%u: ", run->workload.trace->file, run->jobs[job].row->line)
+               : 0;
 }
 
 const char *run_job_name(const struct run *run, uint32_t job, char number[RUN_NUMBER_BYTES])

@@ -56,6 +56,7 @@ int trace_add(struct trace_reader *reader, const struct trace_job *job, uint32_t
 
         *copy = *job;
         copy->id = trace->job_count;
+        copy->line = reader->csv.input.line_number;
     }
     return 0;
 }

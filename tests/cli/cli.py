@@ -33,6 +33,11 @@ FILES = {
     'nan.csv': GENERIC + '0,nan,1\n',
     'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
     'reject.csv': GENERIC.strip() + ',models,name\n0,1,1,,ok\n1,1,1,H200,big\n2,1,1,H200,late\n',
+    'queue.csv': GENERIC.strip() + ',queue\n0,1,1,a\n0,1,1,b\n',
+    'queue-above.csv': GENERIC.strip() + ',queue\n0,1,1,p\n',
+    'queue-none.csv': GENERIC + '0,1,1\n',
+    'queue-user.csv': GENERIC.strip() + ',queue,user\n0,1,1,c,bob\n',
+    'queues.yaml': 'queues: [{name: p}, {name: a, parent: p}, {name: c, users: [ann]}]\n',
     'hopeless.csv': GENERIC.strip() + ',tasks\n0,10,1,2\n0,,1,1\n',
     'wide.csv': GENERIC.strip() + ',tasks\n0,36028797018,8,2\n',
     'centuries.csv': GENERIC.strip() + ',count\n0,36028797018,1,300\n',
@@ -202,6 +207,13 @@ refused('sim --trace @ok.csv', '--cluster')
 refused(SIM + '@none.csv', 'none.csv', 'No such file')
 refused(SIM + '@', 'directory')
 refused(SIM + '@empty.csv', 'empty.csv')
+refused(SIM + '@queue.csv --config @queues.yaml', "queue.csv:3: queue 'b': is not in --config",
+        "; there are 'a', 'c'")
+refused(SIM + '@queue-above.csv --config @queues.yaml', "queue-above.csv:2: queue 'p': has queues",
+        "; there are 'a', 'c'")
+refused(SIM + '@queue-none.csv --config @queues.yaml', 'queue-none.csv:2: names no queue',
+        'default-queue', "; there are 'a', 'c'")
+refused(SIM + '@queue-user.csv --config @queues.yaml', 'queue-user.csv:2: ', "'bob' may not submit")
 refused(SIM + '@header.csv', 'header.csv')
 refused(SIM + '@negative.csv', 'negative.csv:2', 'duration_s', '-1')
 refused(SIM + '@short.csv', 'short.csv:2')
