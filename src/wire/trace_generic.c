@@ -19,6 +19,7 @@
  *   deadline_s  seconds from the start of the trace, when it should have ended; none */
 #include <errno.h>
 
+#include "wire/quote.h"
 #include "wire/trace_read.h"
 
 enum {
@@ -52,6 +53,11 @@ static int read_gpus(const struct csv *csv, const uint32_t *column, struct trace
         csv_is_empty(csv, column[GPU_MILLI]) ? column[GPU_MEMORY] : column[GPU_MILLI];
     int rc = csv_u32(csv, column[GPUS], 0, NODE_GPUS_MAX, &job->task_gpus, err);
 
+    if (rc == -EINVAL)
+        return csv_error(csv, column[GPUS], err, rc,
+                         "must be a whole number (gpu_milli or gpu_memory asks for a part of each "
+                         "GPU), is %s",
+                         quote_of(csv_field(csv, column[GPUS])).text);
     job->tasks = 1;
     if (rc == 0)
         rc = csv_u32_or(csv, column[TASKS], 1, JOB_TASKS_MAX, &job->tasks, err);

@@ -30,6 +30,7 @@ FILES = {
     'unknown-column.csv': 'submit_s,duration_s,gpus,colour\n0,1,1,red\n',
     'missing-column.csv': 'submit_s,gpus\n0,1\n',
     'not-a-number.csv': GENERIC + '0,1,many\n',
+    'half.csv': GENERIC + '0,1,0.5\n',
     'nan.csv': GENERIC + '0,nan,1\n',
     'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
     'reject.csv': GENERIC.strip() + ',models,name\n0,1,1,,ok\n1,1,1,H200,big\n2,1,1,H200,late\n',
@@ -137,6 +138,9 @@ FILES |= {
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
     'number.scn': SCENARIO + 'at 5s submit b gpus=many\n',
+    'half.scn': SCENARIO + 'at 5s submit b gpus=0.5\n',
+    'half-group.scn': SCENARIO + 'at 5s submit b group=tasks:1,gpus:1/2\n',
+    'half-node.scn': SCENARIO + 'node n2 gpus=0.5\n',
     'time.scn': SCENARIO + 'at soon cancel a\n',
     'job.scn': SCENARIO + 'at 5s cancel b\n',
     'job-twice.scn': SCENARIO + 'at 5s submit a\n',
@@ -220,6 +224,7 @@ refused(SIM + '@short.csv', 'short.csv:2')
 refused(SIM + '@unknown-column.csv', 'unknown-column.csv:1', 'colour')
 refused(SIM + '@missing-column.csv', 'missing-column.csv:1', "'duration_s'")
 refused(SIM + '@not-a-number.csv', 'not-a-number.csv:2', 'gpus', 'many')
+refused(SIM + '@half.csv', 'half.csv:2', 'gpus', 'gpu_milli or gpu_memory asks', '0.5')
 refused(SIM + '@nan.csv', 'nan.csv:2', 'duration_s')
 refused(SIM + '@huge.csv', 'huge.csv:2', 'duration_s')
 refused(SIM + '@overflow.csv', 'overflow.csv:2', 'duration_s')
@@ -269,6 +274,9 @@ refused('bench --trace @none.csv', 'none.csv')
 for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected'),
                     ('word', ':4:', "'nodes'"), ('verb', ':4:', "'explode'", 'cancel'),
                     ('field', ':4:', 'gpu: unknown field'), ('number', ':4:', 'gpus', "'many'"),
+                    ('half', ':4:', 'gpu-share asks for a part', '0.5'),
+                    ('half-group', ':4:', 'gpu-share asks for a part', "'1/2'"),
+                    ('half-node', ':4:', 'must be a whole number, is 0.5'),
                     ('time', ':4:', "'soon'"), ('job', ':4:', "'b'"), ('job-twice', ':4:', "'a'"),
                     ('node-twice', ':4:', "'n1'"), ('order', ':4:', "'best'"),
                     ('queue-order', ':4:', "queue 'a': order 'best'"),
