@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -73,6 +74,7 @@ FILES |= {
     'claims.scn': SCENARIO + 'assert evictions >= 1\nassert started a by 0s\n'
                              'assert used node n1 at 5s = 4\nassert pending a at 5s\n',
     'nothing.scn': 'node n1 gpus=8\n',
+    'bare.scn': 'node n1 gpus=8\n',
     'nothing-wrong.scn': 'node n1 gpus=8\nqueue a order=best\n',
     'refused.scn': SCENARIO + 'queue q users=ann\nat 1s submit b queue=q user=bob\n'
                               'at 2s submit c queue=q user=ann\nassert never-running b\n',
@@ -437,6 +439,16 @@ report("'berth scenario' plays the other variants where one is wrong",
        '' if got.returncode == 2 and got.stdout.count('ok ') == 2 and 'scn two' in got.stdout
        and "in variant 'one' at line 4" in got.stderr
        and "in variant 'three' at line 10" in got.stderr else got.stdout + got.stderr)
+accepted('scenario --update @ok.scn',
+         lambda text: '' if "'expect' and 'end' in it, --update fills them" in text else text)
+with open(os.path.join(folder.name, 'ok.scn'), encoding='utf-8') as file:
+    report("'berth scenario --update' leaves a file with claims alone as it is",
+           '' if file.read() == SCENARIO else 'it was changed')
+accepted('scenario --update @bare.scn', lambda text: text if 'not updated' in text else '')
+with open(os.path.join(folder.name, 'bare.scn'), encoding='utf-8') as file:
+    bare = file.read()
+report("'berth scenario --update' adds a block where nothing is claimed", '' if
+       bare == FILES['nothing.scn'] + 'expect\nend\n' else bare)
 accepted('scenario @wrong.scn', lambda text: '' if text.count('ok ') == 2 else text)
 with open(os.path.join(folder.name, 'wrong.scn'), encoding='utf-8') as file:
     rest = file.read()[len(SCENARIO):]
@@ -446,37 +458,56 @@ report("'berth scenario --update' keeps comments and adds what a variant needs",
     'variant slow\n  change submit a runs=20s\n  expect\n    0s      start a n1:0-7\n'
     '    20s     end a finished\n  end\nend\n') else rest)
 
-# Every example of docs/scenario.md and the README holds.
-for path in ('docs/scenario.md', 'README.md'):
-    with open(path, encoding='utf-8') as file:
-        examples = file.read().split('```scn\n')[1:]
-    for number, example in enumerate(examples):
-        name = os.path.basename(path) + f'-{number}.scn'
-        with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
-            file.write(example.split('```')[0])
-        accepted(f'scenario @{name}', lambda _: '')
+# The reasons of docs/scenario.md are those of the code: the enum says of whom, and in which order.
+with open('docs/scenario.md', encoding='utf-8') as file:
+    table = file.read().split('## Reasons\n')[1].split('\n## ')[0]
+listed = dict(re.findall(r'^\| (.*?) \| ((?:wait|reject|stop)(?:, reject)?) \|', table, re.M))
+with open('src/core/job.h', encoding='utf-8') as file:
+    enum = re.search(r'enum reason {(.*?)};', file.read(), re.S)[1]
+with open('src/core/job.c', encoding='utf-8') as file:
+    said = file.read()
+texts = dict(re.findall(r'\[(REASON_\w+)\] = "(.*?)"', said))
+waits, rejects, stops = (set(re.findall(r'^ *(REASON_\w+),', part, re.M)) for part in re.split(
+    r'/\* why a job is rejected \*/|/\* why a job was told to stop \*/', enum))
+stops -= {'REASON_COUNT', 'REASON_SPLIT'}
+waits = waits - {'REASON_NONE'} | {'REASON_SPLIT'}
+known = {texts[r]: 'wait' for r in waits} | {texts[r]: 'stop' for r in stops}
+known |= {texts[r]: 'reject' for r in rejects} | {texts['REASON_NEVER']: 'wait, reject'}
+known |= {text: 'reject' for text in re.findall(r'return "(.*?)"', said)}
+report('docs/scenario.md lists the reasons that there are',
+       '' if listed == known and len(known) > 20 else '\n'.join(
+           f'{text}: {of}' for text, of in sorted(listed.items() ^ known.items())))
 
 os.mkdir(os.path.join(folder.name, 'topo'))  # a page reads how its GPUs are wired from there
 shutil.copy('tests/scenario/fault44_crossed_four.txt', os.path.join(folder.name, 'topo/a40.txt'))
 
-# The pages of the guide: each story holds, and what they show of it is what is printed.
-for page in sorted(os.listdir('docs/guide')):
-    with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
+# Pages with stories: each says how it is saved and holds, and what is shown of it is printed so.
+for page in ('README.md', 'docs/scenario.md',
+             *(os.path.join('docs/guide', page) for page in sorted(os.listdir('docs/guide')))):
+    with open(page, encoding='utf-8') as file:
         text = file.read()
-    for example in text.split('```yaml\n')[1:]:  # a cluster or a configuration, as berth reads it
+    # A cluster or a configuration of the guide, as berth reads it.
+    for example in text.split('```yaml\n')[1:] if 'guide' in page else ():
         with open(os.path.join(folder.name, 'page.yaml'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
         if '\nnodes:' in '\n' + example:
             accepted('sim --cluster @page.yaml --trace @ok.csv', lambda _: '')
         else:
             accepted(SIM + '@ok.csv --config @page.yaml', lambda _: '')
-    for example in text.split('```scn\n')[1:]:
-        with open(os.path.join(folder.name, 'story.scn'), 'w', encoding='utf-8') as file:
+    before, *examples = text.split('```scn\n')
+    for example in examples:
+        shown = example.split('```\n$ berth scenario ')[1:]
+        saved = re.search(r'[Ss]ave this as `(\w+\.scn)`:\n\n$', before)
+        saved = saved or re.search(r'^Saved as `(\w+\.scn)`:\n', example, re.M)
+        name = saved[1] if saved else 'story.scn'
+        report(f'{page} says how its story is saved', '' if saved else before[-200:])
+        before = example
+        with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
-        accepted('scenario @story.scn', lambda _: '')
-        shown = example.split('```scn\n')[0].split('```\n$ berth scenario ')[1:]
+        accepted(f'scenario @{name}', lambda _: '')
+        report(f'{page} shows its story played', '' if shown else example[:200])
         for line, said in (block.split('```')[0].split('\n', 1) for block in shown):
-            accepted('scenario ' + line.replace('story.scn', '@story.scn'),
+            accepted('scenario ' + line.replace(name, '@' + name),
                      lambda got, said=said: '' if got.replace(folder.name + '/', '') == said
                      else f'{got}, not {said}')
 
