@@ -528,6 +528,13 @@ accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
          'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
+OPENB = ('sim --cluster data/fgd/openb_node_list_gpu_node.csv --trace '
+         'data/fgd/openb_pod_list_default.csv --explain openb-pod-0017@')
+for asked, answer in (('0s', 'submitted at 0.004s'),  # one comes each microsecond
+                      ('5ms', 'running, since 0.004s'),
+                      ('110d --arrive-until 0', 'running, since 109d 5h'),
+                      ('100d --arrive-until 0', 'submitted at 109d 5h')):
+    accepted(OPENB + asked, lambda text, answer=answer: '' if answer in text else text)
 accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
          lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
 refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")
