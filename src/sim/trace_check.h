@@ -6,7 +6,8 @@ struct err;
 struct rules_spec;
 struct trace;
 
-/* rules: NULL = none, then all jobs stand in one queue, whatever they call it. 0, or a negative
- * errno: the first row that names a queue which is not there, or from which others hang, or none
- * where there is no default one. O(jobs + queues) */
+/* rules: NULL = none. Without queues there all jobs stand in one, whatever they call it; without
+ * classes there are high, medium and low. 0, or a negative errno: the first row that names a queue
+ * which is not there, or from which others hang, or none where there is no default one; else the
+ * first with a class that is not there. O(jobs + queues + classes) */
 int trace_check(const struct trace *trace, const struct rules_spec *rules, struct err *err);

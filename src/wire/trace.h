@@ -45,6 +45,7 @@ struct trace_job {
     uint32_t model_count;
     const char *queue; /* never NULL; "" = not stated. Equal texts are the same pointer, here and */
     const char *user;  /* below. */
+    const char *class; /* priority class; "" = the default one */
     const char *name;  /* one of a kind in openb, muri and pollux traces */
     /* muri */
     const char *model_name; /* "" elsewhere */

@@ -37,6 +37,7 @@ struct trace_job trace_job_default(void)
     return (struct trace_job){.duration_us = -1,
                               .queue = "",
                               .user = "",
+                              .class = "",
                               .name = "",
                               .model_name = "",
                               .application = ""};

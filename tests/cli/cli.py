@@ -40,6 +40,10 @@ FILES = {
     'queue-none.csv': GENERIC + '0,1,1\n',
     'queue-user.csv': GENERIC.strip() + ',queue,user\n0,1,1,c,bob\n',
     'queues.yaml': 'queues: [{name: p}, {name: a, parent: p}, {name: c, users: [ann]}]\n',
+    'class.csv': GENERIC.strip() + ',class\n0,1,1,high\n0,1,1,urgent\n',
+    'classes.yaml': 'classes: [{name: urgent, rank: 9, takes-below: 5}, {name: rest, rank: 1}]\n'
+                    'default-class: rest\n',
+    'urgent.csv': GENERIC.strip() + ',class,name\n0,100,8,,first\n5,10,8,urgent,second\n',
     'hopeless.csv': GENERIC.strip() + ',tasks\n0,10,1,2\n0,,1,1\n',
     'wide.csv': GENERIC.strip() + ',tasks\n0,36028797018,8,2\n',
     'centuries.csv': GENERIC.strip() + ',count\n0,36028797018,1,300\n',
@@ -219,6 +223,9 @@ refused(SIM + '@queue-above.csv --config @queues.yaml', "queue-above.csv:2: queu
         "; there are 'a', 'c'")
 refused(SIM + '@queue-none.csv --config @queues.yaml', 'queue-none.csv:2: names no queue',
         'default-queue', "; there are 'a', 'c'")
+refused(SIM + '@class.csv', "class.csv:3: class 'urgent': ", "; there are 'high', 'medium', 'low'")
+refused(SIM + '@class.csv --config @classes.yaml', "class.csv:2: class 'high': is not in --config",
+        "; there are 'urgent', 'rest'")
 refused(SIM + '@queue-user.csv --config @queues.yaml', 'queue-user.csv:2: ', "'bob' may not submit")
 refused(SIM + '@header.csv', 'header.csv')
 refused(SIM + '@negative.csv', 'negative.csv:2', 'duration_s', '-1')
@@ -396,6 +403,10 @@ accepted('sim --cluster @ok.yaml --trace @ok.csv --json --policy random,fgd --se
 accepted(SIM + '@never.csv', lambda text: text if '-9' in text or ' - ' not in text else '')
 NEVER = ('the nodes of this cluster could not hold it, even if they were empty '
          '(no node has GPUs of model H200)')
+accepted('sim --cluster 1x8 --trace @urgent.csv --config @classes.yaml --json', lambda text: ''
+         if json.loads(text)['runs'][0]['preemptions'] == 1 else text)
+accepted('sim --cluster 1x8 --trace @urgent.csv --config @classes.yaml --explain first@7s',
+         lambda text: '' if text.startswith('job first waits: ') else text)
 FIRST = f'; the first is job big: {NEVER}\n'
 accepted(SIM + '@reject.csv',
          lambda text: '' if '\nrejected: 2 of 3 jobs' + FIRST in text else text)
