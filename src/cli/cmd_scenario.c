@@ -260,9 +260,9 @@ int cmd_scenario(int argc, char **argv)
     struct scenario_args args = {0};
     const struct option_spec specs[] = {
         {"update", NULL,
-         "write what happens into the expect blocks, or as a block at the end of a file with "
-         "neither "
-         "'expect' nor 'assert'",
+         "write what happens into the expect blocks; a file without any and without claims gets "
+         "one "
+         "at its end",
          NULL, &args.update},
         {"print", NULL, "print the logs", NULL, &args.print},
         {"variant", "NAME", "only this variant", &args.variant, NULL},
