@@ -120,6 +120,9 @@ static int play(struct scenario_args *args, struct scn_text *text,
         scn.expect = NULL; /* it will be true */
     }
     compare(args, &scn, &result, held ? "" : text_str(&result.refused));
+    if (args->update && !held && variant == NULL)
+        print_indented(args, "not updated: it goes by its claims; with the lines 'expect' and "
+                             "'end' in it, --update fills them\n");
     scenario_result_done(&result);
     scn_done(&scn);
     return 0;
@@ -256,7 +259,11 @@ int cmd_scenario(int argc, char **argv)
 {
     struct scenario_args args = {0};
     const struct option_spec specs[] = {
-        {"update", NULL, "write what happens into the expect blocks", NULL, &args.update},
+        {"update", NULL,
+         "write what happens into the expect blocks; a file without any and without claims gets "
+         "one "
+         "at its end",
+         NULL, &args.update},
         {"print", NULL, "print the logs", NULL, &args.print},
         {"variant", "NAME", "only this variant", &args.variant, NULL},
         {"events", "FILE", "record the run for 'berth replay'", &args.events, NULL},

@@ -18,6 +18,7 @@
 #include "sim/partition.h"
 #include "sim/protocol.h"
 #include "sim/run.h"
+#include "sim/trace_check.h"
 #include "wire/config_file.h"
 
 #define RUNS_MAX           10000u
@@ -365,6 +366,17 @@ static int print_explanation(const struct sim_args *a, struct err *err)
     return 0;
 }
 
+static int show(const struct sim_args *a, const struct report_run *runs, uint32_t count,
+                struct err *err)
+{
+    if (a->explain != NULL)
+        return print_explanation(a, err);
+    warn_never(&runs[0].result);
+    if (!a->queues)
+        (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
+    return 0;
+}
+
 static int simulate(struct sim_args *a, const struct trace *trace, const struct cluster *cluster,
                     struct err *err)
 {
@@ -386,14 +398,10 @@ static int simulate(struct sim_args *a, const struct trace *trace, const struct 
     rc = run_each(a, trace, cluster, runs, err);
     if (last_us > 0)
         fputs("\r\033[K", stderr);
-    if (rc == 0 && a->explain != NULL) {
-        free(runs);
-        return print_explanation(a, err);
-    }
     if (rc == 0)
-        warn_never(&runs[0].result);
-    if (rc == 0 && !a->queues)
-        (a->json ? report_json : a->csv ? report_csv : report_table)(runs, count);
+        rc = show(a, runs, count, err);
+    for (uint32_t i = 0; i < count; i++)
+        result_done(&runs[i].result);
     free(runs);
     return rc;
 }
@@ -448,6 +456,8 @@ static int load_and_simulate(struct sim_args *a, struct err *err)
     if (rc < 0)
         return rc;
     rc = a->config != NULL ? load_config(a, err) : 0;
+    if (rc == 0)
+        rc = trace_check(&trace, a->run.rules, err);
     if (rc == 0)
         rc = a->partition != NULL ? on_partition(a, &trace, err) : on_cluster(a, &trace, err);
     trace_done(&trace);

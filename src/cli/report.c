@@ -33,7 +33,7 @@ enum field_kind { FIELD_TEXT, FIELD_COUNT, FIELD_SECONDS, FIELD_PER_CENT, FIELD_
 struct field {
     const char *name;
     enum field_kind kind;
-    const char *text;
+    const char *text; /* NULL = there is none */
     uint64_t count;
     int64_t value; /* us, or ppm; UNKNOWN_PPM = not known */
 };
@@ -66,6 +66,9 @@ static uint32_t fields_of(const struct report_run *run, struct field *f)
     f[n++] = (struct field){"failed_jobs", FIELD_COUNT, .count = r->failed};
     f[n++] = (struct field){"finished_jobs", FIELD_COUNT, .count = r->finished};
     f[n++] = (struct field){"waiting_jobs", FIELD_COUNT, .count = r->waiting};
+    f[n++] = (struct field){"rejected_jobs", FIELD_COUNT, .count = r->rejected};
+    f[n++] = (struct field){"first_rejected_job", FIELD_TEXT, .text = r->rejected_job};
+    f[n++] = (struct field){"first_reject_reason", FIELD_TEXT, .text = r->rejected_reason};
     f[n++] = (struct field){"jct_mean_s", FIELD_SECONDS, .value = r->jct_mean_us};
     f[n++] = (struct field){"jct_p50_s", FIELD_SECONDS, .value = r->jct_p50_us};
     f[n++] = (struct field){"jct_p95_s", FIELD_SECONDS, .value = r->jct_p95_us};
@@ -93,7 +96,10 @@ static void json_field(struct json_out *json, const struct field *f)
 
     switch (f->kind) {
     case FIELD_TEXT:
-        json_key_string(json, f->name, f->text);
+        if (f->text == NULL)
+            json_key_null(json, f->name);
+        else
+            json_key_string(json, f->name, f->text);
         return;
     case FIELD_COUNT:
         json_key_u64(json, f->name, f->count);
@@ -208,7 +214,7 @@ static void csv_text(const char *text)
 static void csv_field(const struct field *f)
 {
     if (f->kind == FIELD_TEXT)
-        csv_text(f->text);
+        csv_text(f->text != NULL ? f->text : "");
     else if (f->kind == FIELD_COUNT)
         printf("%" PRIu64, f->count);
     else if (f->kind == FIELD_HEX)

@@ -11,7 +11,7 @@ struct report_run {
 };
 
 /* Tables for people: first the runs, mean over seeds of each (policy, order); then, for the last
- * run, the use of each GPU model. */
+ * run, the use of each GPU model, and of the first run that rejected jobs how many. */
 void report_table(const struct report_run *runs, uint32_t count);
 
 /* {"runs":[...],"peak_rss_bytes":N} - the names are documented in docs/sim.md and stay. */

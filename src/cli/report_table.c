@@ -211,6 +211,23 @@ static void print_models(const struct result *r)
     print(table);
 }
 
+/* Of the first run that rejected any; it is seldom that the others differ. */
+static void print_rejected(const struct report_run *runs, uint32_t count)
+{
+    const struct result *r;
+    uint32_t i = 0;
+
+    while (i < count && runs[i].result.rejected == 0)
+        i++;
+    if (i == count)
+        return;
+    r = &runs[i].result;
+    printf("\nrejected: %u of %u jobs", r->rejected, r->jobs);
+    if (count > 1)
+        printf(" (%s, %s, seed %" PRIu64 ")", r->policy, r->order, r->seed);
+    printf("; the first is job %s: %s\n", r->rejected_job, r->rejected_reason);
+}
+
 void report_table(const struct report_run *runs, uint32_t count)
 {
     struct line *lines = calloc(count > 0 ? count : 1, sizeof *lines);
@@ -227,6 +244,7 @@ void report_table(const struct report_run *runs, uint32_t count)
         print_times(lines, n);
     if (count > 0)
         print_models(&runs[count - 1].result);
+    print_rejected(runs, count);
     printf("\npeak memory of the process: %.1f MiB\n", (double)peak_rss_bytes() / 1048576.0);
     free(lines);
 }

@@ -127,6 +127,11 @@ static struct never why_not(struct core *core, const struct group *group, uint64
     return (struct never){.kind = NEVER_TASKS, .asked = (int64_t)needed, .most = (int64_t)room};
 }
 
+bool never_is_unknown(const struct never *never)
+{
+    return never->kind == NEVER_SMALL && never->what == SHORT_GPU_BYTES && never->most == 0;
+}
+
 struct never never_find(struct core *core, uint32_t gang)
 {
     const struct layout *layout = &core->shapes.layouts[core->shapes.gangs[gang].first_layout];

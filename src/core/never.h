@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* never.h - what it is that no node of the cluster has, for a gang that can never run there. */
 #pragma once
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/obstacles.h"
@@ -24,8 +25,12 @@ struct never {
     uint32_t more;      /* MODEL: how many others it takes */
     enum shortage what; /* SMALL */
     int64_t asked;      /* SMALL: of each task, in the unit of `what`; TASKS: tasks */
-    int64_t most;       /* SMALL: that any of these nodes has; TASKS: they have room for */
+    int64_t most;       /* SMALL: that any of these nodes has, 0 of GPU memory: not known;
+                           TASKS: they have room for */
 };
+
+/* It is memory of GPUs of which it is not known how much they have. */
+bool never_is_unknown(const struct never *never);
 
 /* Of the gang's first layout, the first group for which the nodes would not do even if they were
  * empty (place_never). O(groups * classes * labels) */

@@ -63,7 +63,10 @@ static bool is_too_small(struct obstacles *o, const struct shape *shape,
 
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
         if (amounts[i].asked > amounts[i].most) {
-            note(o, OBSTACLE_SMALL, amounts[i].what, amounts[i].asked, amounts[i].most);
+            const bool unknown = amounts[i].what == SHORT_GPU_BYTES && amounts[i].most == 0;
+
+            note(o, unknown ? OBSTACLE_UNKNOWN : OBSTACLE_SMALL, unknown ? 0 : amounts[i].what,
+                 amounts[i].asked, amounts[i].most);
             return true;
         }
     return false;

@@ -15,6 +15,7 @@ enum obstacle_kind {
     OBSTACLE_MODEL,   /* its GPUs are of a model that is not asked for */
     OBSTACLE_LABEL,   /* it lacks a label */
     OBSTACLE_SMALL,   /* it has less than is asked, even if it were empty */
+    OBSTACLE_UNKNOWN, /* GPU memory is asked for, and it is not known how much its GPUs have */
     OBSTACLE_MODES,   /* its GPUs are in no mode that the task may have */
     OBSTACLE_PROFILE, /* they may be split, and not into such an instance */
     OBSTACLE_OUT,     /* it gets no new work */
@@ -39,7 +40,7 @@ struct obstacle {
     enum obstacle_kind kind;
     uint32_t what;  /* LABEL: its name id; OUT: a NODE_OUT_ bit; SMALL, BUSY: enum shortage */
     uint32_t nodes; /* that have it */
-    int64_t asked;  /* SMALL, BUSY: of the shortage; LOST: GPUs */
+    int64_t asked;  /* SMALL, BUSY: of the shortage; UNKNOWN: bytes of GPU memory; LOST: GPUs */
     int64_t most;   /* that any of these nodes has, or has free */
 };
 

@@ -43,7 +43,7 @@ void job_request_make(enum trace_format format, const struct trace_job *job, uin
         .queue = job->queue,
         .user = job->user,
         .name = kind_name(format, job),
-        .class = "",
+        .class = job->class,
         .array = "",
         .grace_us = -1,
         .min_run_us = -1,

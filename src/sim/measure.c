@@ -198,6 +198,7 @@ static void result_counts(const struct run *run, struct result *out)
         out->jobs += job->state != RUN_COMING;
         out->finished += job->state == RUN_ENDED;
         out->waiting += job->state == RUN_WAITING;
+        out->rejected += job->state == RUN_DROPPED && job->rejected;
         out->never += job->state == RUN_WAITING && run_job_never(run, i);
         if (job->state == RUN_ENDED && job->end_us > out->makespan_us)
             out->makespan_us = job->end_us;
@@ -205,6 +206,21 @@ static void result_counts(const struct run *run, struct result *out)
     out->failed = run->measure.failed;
     out->never += run->measure.never;
     out->preemptions = run->measure.preemptions;
+}
+
+static char *copy_text(const char *text)
+{
+    return mem_copy(text, strlen(text) + 1, 1);
+}
+
+static void result_rejected(const struct run *run, struct result *out)
+{
+    char number[RUN_NUMBER_BYTES];
+
+    if (run->why_count == 0)
+        return;
+    out->rejected_job = copy_text(run_job_name(run, (uint32_t)(run->whys[0].job_id - 1), number));
+    out->rejected_reason = copy_text(run->whys[0].text);
 }
 
 static void result_use(const struct run *run, struct result *out)
@@ -239,9 +255,17 @@ void measure_result(const struct run *run, struct result *out)
     out->policy = run->placement;
     out->filled = run->options->workload.kind == WORKLOAD_FILL;
     result_counts(run, out);
+    result_rejected(run, out);
     result_times(run, out);
     result_classes(run, out);
     result_use(run, out);
     out->digest = core_digest(run->world.core);
     out->steps = run->world.steps;
+}
+
+void result_done(struct result *result)
+{
+    mem_free(result->rejected_job);
+    mem_free(result->rejected_reason);
+    result->rejected_job = result->rejected_reason = NULL;
 }

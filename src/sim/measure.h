@@ -26,7 +26,10 @@ struct result {
     int64_t fragmented_ppm;     /* of all GPU compute at the end, see fragment.h */
     int64_t allocated_ppm;      /* over time where jobs leave, at the end where they stay */
     uint32_t jobs, finished, failed, waiting;
-    uint32_t never; /* of the failed and waiting: no node could hold a task of it, even empty */
+    uint32_t never;     /* of the failed and waiting: no node could hold a task of it, even empty */
+    uint32_t rejected;  /* of the failed: the core said that they can never run */
+    char *rejected_job; /* the first of them, by its name or number in the trace, and why: */
+    char *rejected_reason; /* both owned; NULL if there is none */
     uint64_t preemptions;
     int64_t jct_mean_us, jct_p50_us, jct_p95_us, jct_p99_us;
     int64_t wait_mean_us, wait_p50_us, wait_p95_us, wait_p99_us;
@@ -75,4 +78,6 @@ void measure_hold(struct measure *m, const char *model, int64_t mgpu, int sign);
 /* A job has arrived and was placed or dropped: one point of the curve of FGD's figures. */
 void measure_arrived(struct measure *m, int64_t mgpu);
 
+/* *out needs result_done(). */
 void measure_result(const struct run *run, struct result *out);
+void result_done(struct result *result); /* a zeroed one is fine */

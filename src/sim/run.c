@@ -121,6 +121,7 @@ static int submit(struct run *run, uint32_t job, struct err *err)
 {
     struct job_request request;
     struct event event = {.type = EVENT_JOB_SUBMITTED, .at_us = run->now_us};
+    int rc = 0;
 
     job_request_make(run->workload.trace->format, run->jobs[job].row, (uint64_t)job + 1,
                      run->node_gpus, &request);
@@ -130,15 +131,26 @@ static int submit(struct run *run, uint32_t job, struct err *err)
     request.spec.remaining_us = run->jobs[job].duration_us;
     if (run->options->workload.kind == WORKLOAD_TIMED) /* else the trace's clock is not the run's */
         request.spec.deadline_us = run->jobs[job].row->deadline_us;
-    if (run->protocol->shape_job != NULL) {
-        const int rc = run->protocol->shape_job(run, job, &request, err);
-
-        if (rc < 0)
-            return rc;
-    }
+    if (run->protocol->shape_job != NULL)
+        rc = run->protocol->shape_job(run, job, &request, err);
+    if (rc < 0)
+        return rc;
     event.job = request.spec;
     run->jobs[job].state = RUN_WAITING;
-    return world_apply(&run->world, &event, err);
+    rc = world_apply(&run->world, &event, err);
+    return rc < 0
+               ? err_prefix(err, rc, "%s:%u: ", run->workload.trace->file, run->jobs[job].row->line)
+               : 0;
+}
+
+const char *run_job_name(const struct run *run, uint32_t job, char number[RUN_NUMBER_BYTES])
+{
+    const struct trace_job *row = run->jobs[job].row;
+
+    if (row->name[0] != '\0')
+        return row->name;
+    snprintf(number, RUN_NUMBER_BYTES, "%" PRIu64, row->id);
+    return number;
 }
 
 bool run_job_never(const struct run *run, uint32_t job)
@@ -163,7 +175,7 @@ static int cancel(struct run *run, uint32_t job, struct err *err)
 
 /* ---- decisions come true ---- */
 
-/* Should it be asked about, this is what to say. */
+/* Of all that are rejected if somebody may ask about one, else of the first. */
 static void keep_why(struct run *run, const struct decision *decision)
 {
     struct text why;
@@ -191,7 +203,7 @@ static void reject(struct run *run, const struct decision *decision)
     j->state = RUN_DROPPED;
     j->end_us = run->now_us;
     j->rejected = true;
-    if (run->options->explain != NULL)
+    if (run->options->explain != NULL || run->why_count == 0)
         keep_why(run, decision);
     run->left--;
     run->measure.failed++;
@@ -374,19 +386,14 @@ static bool is_over(const struct run *run)
 
 struct namer {
     const struct run *run;
-    char number[24];
+    char number[RUN_NUMBER_BYTES];
 };
 
-/* Its name in the trace, or else its number there. */
 static const char *job_name(void *arg, uint64_t job_id)
 {
     struct namer *namer = arg;
-    const struct trace_job *row = namer->run->jobs[job_id - 1].row;
 
-    if (row->name[0] != '\0')
-        return row->name;
-    snprintf(namer->number, sizeof namer->number, "%" PRIu64, row->id);
-    return namer->number;
+    return run_job_name(namer->run, (uint32_t)(job_id - 1), namer->number);
 }
 
 /* Of a job that the core does not know: when it comes, or how it ended. False: it is there. */
@@ -573,14 +580,14 @@ static int play_all(struct run *run, struct result *out, struct err *err)
     rc = rc < 0 ? rc : add_nodes(run, err);
     rc = rc < 0 ? rc : play(run, err);
     rc = rc < 0 ? rc : core_check_rules(run->world.core, err);
-    if (rc == 0)
-        measure_result(run, out);
-    if (rc == 0 && run->options->by_queue != NULL)
+    if (rc < 0)
+        return rc;
+    measure_result(run, out);
+    if (run->options->by_queue != NULL)
         by_queue_finish(run->options->by_queue, run);
-    if (rc == 0)
-        promises_result(run, &out->promises);
+    promises_result(run, &out->promises);
     out->reserves = run->options->reservation_depth > 0;
-    return rc;
+    return 0;
 }
 
 int run_simulation(const struct run_options *options, const struct trace *trace,

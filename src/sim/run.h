@@ -62,7 +62,8 @@ struct run {
     int64_t now_us;
     struct measure measure;
     struct promises promises;
-    struct run_why *whys; /* [why_count] where somebody asks */
+    struct run_why *whys; /* [why_count] in the order of rejection: all where somebody asks, else
+                             the first */
     uint32_t why_count, why_cap;
 };
 
@@ -86,16 +87,22 @@ struct run_options {
     void *progress_arg;
 };
 
-/* Runs it to the end. 0, or a negative errno with err set. */
+/* Runs it to the end. 0, and *out needs result_done(); or a negative errno with err set. */
 int run_simulation(const struct run_options *options, const struct trace *trace,
                    const struct cluster *cluster, struct result *out, struct err *err);
+
+#define RUN_NUMBER_BYTES 24
+
+/* Its name in the trace, or else its number there, which is written into `number`. */
+const char *run_job_name(const struct run *run, uint32_t job, char number[RUN_NUMBER_BYTES]);
 
 /* ---- for protocols ---- */
 
 /* The job has ended, at that time (not after now). */
 int run_end_job(struct run *run, uint32_t job, int64_t at_us, struct err *err);
 
-/* An oracle's word on what is left of the job. */
 /* For a job that waits: could no node of the cluster hold a task of it, even empty? */
 bool run_job_never(const struct run *run, uint32_t job);
+
+/* An oracle's word on what is left of the job. */
 int run_tell_remaining(struct run *run, uint32_t job, int64_t remaining_us, struct err *err);

@@ -21,7 +21,10 @@ void explain_write_never(struct json_out *json, const struct never *never, const
         json_key_string(json, "name", name);
     if (never->kind == NEVER_SMALL || never->kind == NEVER_TASKS) {
         json_key_i64(json, "asked", never->asked);
-        json_key_i64(json, "most", never->most);
+        if (never_is_unknown(never))
+            json_key_null(json, "most");
+        else
+            json_key_i64(json, "most", never->most);
     }
 }
 
@@ -46,7 +49,10 @@ static void write_obstacles(const struct core *core, const struct obstacles *o,
             json_key_string(json, "short_of", explain_shortage_text((enum shortage)item->what));
         if (item->asked > 0) {
             json_key_i64(json, "asked", item->asked);
-            json_key_i64(json, "most", item->most);
+            if (item->kind == OBSTACLE_UNKNOWN)
+                json_key_null(json, "most");
+            else
+                json_key_i64(json, "most", item->most);
         }
         json_object_end(json);
     }

@@ -141,6 +141,10 @@ void explain_add_never(struct text *out, const struct never *never, const char *
     case NEVER_SMALL:
         text_add(out, " (needs ");
         add_shortage(out, never->what, never->asked, true);
+        if (never_is_unknown(never)) {
+            text_add(out, ", and how much the nodes that it could use have is not known)");
+            break;
+        }
         text_add(out, ", no node that it could use has more than ");
         add_shortage(out, never->what, never->most, false);
         text_add(out, ")");
@@ -243,6 +247,13 @@ static void add_amounts(const struct writer *w, const struct obstacle *o, const 
     text_add(w->out, o->kind == OBSTACLE_BUSY ? " free)" : ")");
 }
 
+static void add_unknown(const struct writer *w, const struct obstacle *o)
+{
+    text_add(w->out, " (needs ");
+    add_shortage(w->out, SHORT_GPU_BYTES, o->asked, true);
+    text_add(w->out, ")");
+}
+
 static void add_obstacle(const struct writer *w, const struct obstacle *o)
 {
     text_addf(w->out, "%u ", o->nodes);
@@ -254,6 +265,8 @@ static void add_obstacle(const struct writer *w, const struct obstacle *o)
         text_add(w->out, explain_obstacle_text(o->kind));
     if (o->kind == OBSTACLE_SMALL)
         add_amounts(w, o, o->nodes > 1 ? "have at most" : "has");
+    else if (o->kind == OBSTACLE_UNKNOWN)
+        add_unknown(w, o);
     else if (o->kind == OBSTACLE_LOST || o->kind == OBSTACLE_BUSY)
         add_amounts(w, o, o->most == 0 ? "" : o->nodes > 1 ? "at most" : "has");
 }
@@ -638,10 +651,15 @@ void explain_absent_text(const struct explain_absent *a, struct text *out)
 const char *explain_obstacle_text(enum obstacle_kind kind)
 {
     static const char *const texts[OBSTACLE_COUNT] = {
-        [OBSTACLE_MODEL] = "of another model", [OBSTACLE_LABEL] = "without a label",
-        [OBSTACLE_SMALL] = "too small",        [OBSTACLE_OUT] = "without new work",
-        [OBSTACLE_MODES] = "in other modes",   [OBSTACLE_PROFILE] = "without such a MIG profile",
-        [OBSTACLE_LOST] = "with lost GPUs",    [OBSTACLE_BUSY] = "busy",
+        [OBSTACLE_MODEL] = "of another model",
+        [OBSTACLE_LABEL] = "without a label",
+        [OBSTACLE_SMALL] = "too small",
+        [OBSTACLE_UNKNOWN] = "whose GPU memory is not known",
+        [OBSTACLE_OUT] = "without new work",
+        [OBSTACLE_MODES] = "in other modes",
+        [OBSTACLE_PROFILE] = "without such a MIG profile",
+        [OBSTACLE_LOST] = "with lost GPUs",
+        [OBSTACLE_BUSY] = "busy",
     };
 
     check(kind < OBSTACLE_COUNT);

@@ -9,7 +9,7 @@
 
 const struct field group_fields[GROUP_FIELDS_COUNT] = {
     {"tasks", FIELD_U32, NUMBER_WHOLE, false, AT(tasks), 1, JOB_TASKS_MAX},
-    {"gpus", FIELD_U32, NUMBER_WHOLE, false, AT(gpus), 0, NODE_GPUS_MAX},
+    {"gpus", FIELD_U32, NUMBER_GPUS, false, AT(gpus), 0, NODE_GPUS_MAX},
     {"gpu-share", FIELD_U32, NUMBER_SHARE, false, AT(gpu_mgpu), 1, GPU_MGPU},
     {"gpu-memory", FIELD_I64, NUMBER_BYTES, false, AT(gpu_memory_bytes), 1, MEMORY_BYTES_MAX},
     {"mig", FIELD_TEXT, NUMBER_WHOLE, false, AT(mig), 0, 0},

@@ -30,6 +30,7 @@ static const struct kind kinds[] = {
     [NUMBER_GIB] = {"a whole number of GiB", "", 1 << 30},
     [NUMBER_DURATION] = {"a duration such as 60s, 5m or 1.5h", "s", 1000000},
     [NUMBER_BITRATE] = {"bits each second such as 400G or 1.6T", "", 1},
+    [NUMBER_GPUS] = {"a whole number (gpu-share asks for a part of each GPU)", "", 1},
     [NUMBER_SHARE] = {"a share such as 0.5, with up to 3 decimals, or 1/N such as 1/3", "",
                       GPU_MGPU},
 };
@@ -106,6 +107,7 @@ static int scan_kind(const char *text, enum number_kind kind, int64_t *out)
     case NUMBER_SHARE:
         return scan_share(text, out);
     case NUMBER_WHOLE:
+    case NUMBER_GPUS:
     case NUMBER_MIB:
     case NUMBER_GIB:
         break;

@@ -17,6 +17,7 @@ enum number_kind {
     NUMBER_GIB,      /* whole GiB, in bytes */
     NUMBER_DURATION, /* 250ms, 60s, 5m, 1.5h, 1d; in us */
     NUMBER_BITRATE,  /* bits each second, 400G is 400 * 10^9; in whole bytes each second */
+    NUMBER_GPUS,     /* whole; who wants a part of one is told of gpu-share */
     NUMBER_SHARE,    /* part of a GPU, in mGPU: 0.5, or 1/3, which is rounded down but not to 0 */
 };
 

@@ -134,6 +134,7 @@ static int finish(struct trace_reader *reader, int rc, struct err *err)
     struct trace *trace = reader->trace;
 
     if (rc == 0) {
+        trace->file = arena_intern(&trace->arena, reader->csv.input.name);
         trace->label = reader->pick ? arena_intern(&trace->arena, reader->pick)
                                     : label_of(&trace->arena, reader->csv.input.name);
         rc = read_rows(reader, err);
@@ -147,7 +148,7 @@ static int finish(struct trace_reader *reader, int rc, struct err *err)
 
 static void begin(struct trace_reader *reader, struct trace *out, const char *pick)
 {
-    *out = (struct trace){.label = ""};
+    *out = (struct trace){.file = "", .label = ""};
     arena_init(&out->arena);
     trace_reader_init(reader, out, pick);
 }

@@ -29,6 +29,7 @@ const char *trace_format_text(enum trace_format format);
 
 struct trace_job {
     uint64_t id;         /* 1, 2, 3, ... in the order of the file */
+    uint32_t line;       /* of the file, from 1 */
     int64_t submit_us;   /* 0 or more */
     int64_t duration_us; /* 0 or more, -1 = unknown */
     int64_t deadline_us; /* when it should have ended, on the clock of submit_us; 0 = none */
@@ -44,6 +45,7 @@ struct trace_job {
     uint32_t model_count;
     const char *queue; /* never NULL; "" = not stated. Equal texts are the same pointer, here and */
     const char *user;  /* below. */
+    const char *class; /* priority class; "" = the default one */
     const char *name;  /* one of a kind in openb, muri and pollux traces */
     /* muri */
     const char *model_name; /* "" elsewhere */
@@ -56,6 +58,7 @@ struct trace_job {
 
 struct trace {
     enum trace_format format;
+    const char *file;       /* as errors call it */
     const char *label;      /* NAME of FILE:NAME, else the file's name without what all share */
     struct trace_job *jobs; /* [job_count] */
     uint32_t job_count, job_cap;

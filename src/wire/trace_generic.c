@@ -2,7 +2,7 @@
 /* trace_generic.c - berth's own trace format, for traces of other sites.
  *
  *   submit_s,duration_s,gpus[,tasks,gpu_milli,gpu_memory,cpus,memory,models,queue,user,name,count,
- *                               deadline_s]
+ *                               deadline_s,class]
  *
  * Columns in any order; an empty field is its default.
  *   submit_s    seconds from the start of the trace, up to six decimals; required in each row
@@ -16,9 +16,11 @@
  *   models      allowed GPU models: A100|H100; any
  *   queue, user, name
  *   count       how many such jobs the row is; 1
- *   deadline_s  seconds from the start of the trace, when it should have ended; none */
+ *   deadline_s  seconds from the start of the trace, when it should have ended; none
+ *   class       priority class; the default one */
 #include <errno.h>
 
+#include "wire/quote.h"
 #include "wire/trace_read.h"
 
 enum {
@@ -37,12 +39,13 @@ enum {
     NAME,
     COUNT,
     DEADLINE_S,
+    CLASS,
     COLUMNS
 };
 
 static const char *const columns[COLUMNS] = {
-    "submit_s", "duration_s", "gpus",  "tasks", "gpu_milli", "gpu_memory", "cpus",
-    "memory",   "models",     "queue", "user",  "name",      "count",      "deadline_s"};
+    "submit_s", "duration_s", "gpus", "tasks", "gpu_milli", "gpu_memory", "cpus", "memory",
+    "models",   "queue",      "user", "name",  "count",     "deadline_s", "class"};
 
 /* The GPUs: how many, and how much of each. */
 static int read_gpus(const struct csv *csv, const uint32_t *column, struct trace_job *job,
@@ -52,6 +55,11 @@ static int read_gpus(const struct csv *csv, const uint32_t *column, struct trace
         csv_is_empty(csv, column[GPU_MILLI]) ? column[GPU_MEMORY] : column[GPU_MILLI];
     int rc = csv_u32(csv, column[GPUS], 0, NODE_GPUS_MAX, &job->task_gpus, err);
 
+    if (rc == -EINVAL)
+        return csv_error(csv, column[GPUS], err, rc,
+                         "must be a whole number (gpu_milli or gpu_memory asks for a part of each "
+                         "GPU), is %s",
+                         quote_of(csv_field(csv, column[GPUS])).text);
     job->tasks = 1;
     if (rc == 0)
         rc = csv_u32_or(csv, column[TASKS], 1, JOB_TASKS_MAX, &job->tasks, err);
@@ -79,6 +87,8 @@ static int read_texts(struct trace_reader *reader, const uint32_t *column, struc
         rc = trace_text(reader, column[QUEUE], &job->queue, err);
     if (rc == 0)
         rc = trace_text(reader, column[USER], &job->user, err);
+    if (rc == 0)
+        rc = trace_text(reader, column[CLASS], &job->class, err);
     return rc < 0 ? rc : trace_text(reader, column[NAME], &job->name, err);
 }
 
@@ -122,7 +132,7 @@ static int check_columns(const struct csv *csv, struct err *err)
             return csv_error(
                 csv, i, err, -EINVAL,
                 "unknown column; there are submit_s, duration_s, gpus, tasks, gpu_milli, "
-                "gpu_memory, cpus, memory, models, queue, user, name, count, deadline_s");
+                "gpu_memory, cpus, memory, models, queue, user, name, count, deadline_s, class");
     }
     return 0;
 }

@@ -37,6 +37,7 @@ struct trace_job trace_job_default(void)
     return (struct trace_job){.duration_us = -1,
                               .queue = "",
                               .user = "",
+                              .class = "",
                               .name = "",
                               .model_name = "",
                               .application = ""};
@@ -56,6 +57,7 @@ int trace_add(struct trace_reader *reader, const struct trace_job *job, uint32_t
 
         *copy = *job;
         copy->id = trace->job_count;
+        copy->line = reader->csv.input.line_number;
     }
     return 0;
 }

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,8 +31,19 @@ FILES = {
     'unknown-column.csv': 'submit_s,duration_s,gpus,colour\n0,1,1,red\n',
     'missing-column.csv': 'submit_s,gpus\n0,1\n',
     'not-a-number.csv': GENERIC + '0,1,many\n',
+    'half.csv': GENERIC + '0,1,0.5\n',
     'nan.csv': GENERIC + '0,nan,1\n',
     'never.csv': GENERIC.strip() + ',models\n0,1,1,H200\n',
+    'reject.csv': GENERIC.strip() + ',models,name\n0,1,1,,ok\n1,1,1,H200,big\n2,1,1,H200,late\n',
+    'queue.csv': GENERIC.strip() + ',queue\n0,1,1,a\n0,1,1,b\n',
+    'queue-above.csv': GENERIC.strip() + ',queue\n0,1,1,p\n',
+    'queue-none.csv': GENERIC + '0,1,1\n',
+    'queue-user.csv': GENERIC.strip() + ',queue,user\n0,1,1,c,bob\n',
+    'queues.yaml': 'queues: [{name: p}, {name: a, parent: p}, {name: c, users: [ann]}]\n',
+    'class.csv': GENERIC.strip() + ',class\n0,1,1,high\n0,1,1,urgent\n',
+    'classes.yaml': 'classes: [{name: urgent, rank: 9, takes-below: 5}, {name: rest, rank: 1}]\n'
+                    'default-class: rest\n',
+    'urgent.csv': GENERIC.strip() + ',class,name\n0,100,8,,first\n5,10,8,urgent,second\n',
     'hopeless.csv': GENERIC.strip() + ',tasks\n0,10,1,2\n0,,1,1\n',
     'wide.csv': GENERIC.strip() + ',tasks\n0,36028797018,8,2\n',
     'centuries.csv': GENERIC.strip() + ',count\n0,36028797018,1,300\n',
@@ -66,6 +78,7 @@ FILES |= {
     'claims.scn': SCENARIO + 'assert evictions >= 1\nassert started a by 0s\n'
                              'assert used node n1 at 5s = 4\nassert pending a at 5s\n',
     'nothing.scn': 'node n1 gpus=8\n',
+    'bare.scn': 'node n1 gpus=8\n',
     'nothing-wrong.scn': 'node n1 gpus=8\nqueue a order=best\n',
     'refused.scn': SCENARIO + 'queue q users=ann\nat 1s submit b queue=q user=bob\n'
                               'at 2s submit c queue=q user=ann\nassert never-running b\n',
@@ -131,6 +144,9 @@ FILES |= {
     'verb.scn': SCENARIO + 'at 5s explode n1\n',
     'field.scn': SCENARIO + 'at 5s submit b gpu=8\n',
     'number.scn': SCENARIO + 'at 5s submit b gpus=many\n',
+    'half.scn': SCENARIO + 'at 5s submit b gpus=0.5\n',
+    'half-group.scn': SCENARIO + 'at 5s submit b group=tasks:1,gpus:1/2\n',
+    'half-node.scn': SCENARIO + 'node n2 gpus=0.5\n',
     'time.scn': SCENARIO + 'at soon cancel a\n',
     'job.scn': SCENARIO + 'at 5s cancel b\n',
     'job-twice.scn': SCENARIO + 'at 5s submit a\n',
@@ -201,12 +217,23 @@ refused('sim --trace @ok.csv', '--cluster')
 refused(SIM + '@none.csv', 'none.csv', 'No such file')
 refused(SIM + '@', 'directory')
 refused(SIM + '@empty.csv', 'empty.csv')
+refused(SIM + '@queue.csv --config @queues.yaml', "queue.csv:3: queue 'b': is not in --config",
+        "; there are 'a', 'c'")
+refused(SIM + '@queue-above.csv --config @queues.yaml', "queue-above.csv:2: queue 'p': has queues",
+        "; there are 'a', 'c'")
+refused(SIM + '@queue-none.csv --config @queues.yaml', 'queue-none.csv:2: names no queue',
+        'default-queue', "; there are 'a', 'c'")
+refused(SIM + '@class.csv', "class.csv:3: class 'urgent': ", "; there are 'high', 'medium', 'low'")
+refused(SIM + '@class.csv --config @classes.yaml', "class.csv:2: class 'high': is not in --config",
+        "; there are 'urgent', 'rest'")
+refused(SIM + '@queue-user.csv --config @queues.yaml', 'queue-user.csv:2: ', "'bob' may not submit")
 refused(SIM + '@header.csv', 'header.csv')
 refused(SIM + '@negative.csv', 'negative.csv:2', 'duration_s', '-1')
 refused(SIM + '@short.csv', 'short.csv:2')
 refused(SIM + '@unknown-column.csv', 'unknown-column.csv:1', 'colour')
 refused(SIM + '@missing-column.csv', 'missing-column.csv:1', "'duration_s'")
 refused(SIM + '@not-a-number.csv', 'not-a-number.csv:2', 'gpus', 'many')
+refused(SIM + '@half.csv', 'half.csv:2', 'gpus', 'gpu_milli or gpu_memory asks', '0.5')
 refused(SIM + '@nan.csv', 'nan.csv:2', 'duration_s')
 refused(SIM + '@huge.csv', 'huge.csv:2', 'duration_s')
 refused(SIM + '@overflow.csv', 'overflow.csv:2', 'duration_s')
@@ -256,6 +283,9 @@ refused('bench --trace @none.csv', 'none.csv')
 for name, *said in (('none', 'No such file'), ('nothing', 'nothing is expected'),
                     ('word', ':4:', "'nodes'"), ('verb', ':4:', "'explode'", 'cancel'),
                     ('field', ':4:', 'gpu: unknown field'), ('number', ':4:', 'gpus', "'many'"),
+                    ('half', ':4:', 'gpu-share asks for a part', '0.5'),
+                    ('half-group', ':4:', 'gpu-share asks for a part', "'1/2'"),
+                    ('half-node', ':4:', 'must be a whole number, is 0.5'),
                     ('time', ':4:', "'soon'"), ('job', ':4:', "'b'"), ('job-twice', ':4:', "'a'"),
                     ('node-twice', ':4:', "'n1'"), ('order', ':4:', "'best'"),
                     ('queue-order', ':4:', "queue 'a': order 'best'"),
@@ -371,6 +401,25 @@ accepted(SIM + '@ok.csv --order gittins,las,tiresias,srtf --arrive-until 300 --c
 accepted('sim --cluster 1x1 --trace @hopeless.csv --order las,gittins,tiresias --csv', lambda _: '')
 accepted('sim --cluster @ok.yaml --trace @ok.csv --json --policy random,fgd --seeds 1-2', is_json)
 accepted(SIM + '@never.csv', lambda text: text if '-9' in text or ' - ' not in text else '')
+NEVER = ('the nodes of this cluster could not hold it, even if they were empty '
+         '(no node has GPUs of model H200)')
+accepted('sim --cluster 1x8 --trace @urgent.csv --config @classes.yaml --json', lambda text: ''
+         if json.loads(text)['runs'][0]['preemptions'] == 1 else text)
+accepted('sim --cluster 1x8 --trace @urgent.csv --config @classes.yaml --explain first@7s',
+         lambda text: '' if text.startswith('job first waits: ') else text)
+FIRST = f'; the first is job big: {NEVER}\n'
+accepted(SIM + '@reject.csv',
+         lambda text: '' if '\nrejected: 2 of 3 jobs' + FIRST in text else text)
+accepted(SIM + '@reject.csv --seeds 1-2', lambda text: ''
+         if '\nrejected: 2 of 3 jobs (berth, fifo, seed 1)' + FIRST in text else text)
+accepted(SIM + '@ok.csv', lambda text: text if 'rejected' in text else '')
+for trace, *said in (('reject', 2, 'big', NEVER), ('ok', 0, None, None)):
+    names = ('rejected_jobs', 'first_rejected_job', 'first_reject_reason')
+    accepted(f'{SIM}@{trace}.csv --json', lambda text, said=said: '' if
+             [json.loads(text)['runs'][0][name] for name in names] == said else text)
+    said = ['' if field is None else str(field) for field in said]
+    accepted(f'{SIM}@{trace}.csv --csv', lambda text, said=said: '' if
+             [list(csv.DictReader(io.StringIO(text)))[0][name] for name in names] == said else text)
 accepted(SIM + '@ok.csv --arrive-until 130', lambda text: '' if 'UNALLOCATED' in text else text)
 accepted('--help', lambda text: '' if 'sim' in text and 'replay' in text else text)
 accepted('--version', lambda text: '' if text.startswith('berth ') else text)
@@ -401,6 +450,16 @@ report("'berth scenario' plays the other variants where one is wrong",
        '' if got.returncode == 2 and got.stdout.count('ok ') == 2 and 'scn two' in got.stdout
        and "in variant 'one' at line 4" in got.stderr
        and "in variant 'three' at line 10" in got.stderr else got.stdout + got.stderr)
+accepted('scenario --update @ok.scn',
+         lambda text: '' if "'expect' and 'end' in it, --update fills them" in text else text)
+with open(os.path.join(folder.name, 'ok.scn'), encoding='utf-8') as file:
+    report("'berth scenario --update' leaves a file with claims alone as it is",
+           '' if file.read() == SCENARIO else 'it was changed')
+accepted('scenario --update @bare.scn', lambda text: text if 'not updated' in text else '')
+with open(os.path.join(folder.name, 'bare.scn'), encoding='utf-8') as file:
+    bare = file.read()
+report("'berth scenario --update' adds a block where nothing is claimed", '' if
+       bare == FILES['nothing.scn'] + 'expect\nend\n' else bare)
 accepted('scenario @wrong.scn', lambda text: '' if text.count('ok ') == 2 else text)
 with open(os.path.join(folder.name, 'wrong.scn'), encoding='utf-8') as file:
     rest = file.read()[len(SCENARIO):]
@@ -410,37 +469,56 @@ report("'berth scenario --update' keeps comments and adds what a variant needs",
     'variant slow\n  change submit a runs=20s\n  expect\n    0s      start a n1:0-7\n'
     '    20s     end a finished\n  end\nend\n') else rest)
 
-# Every example of docs/scenario.md and the README holds.
-for path in ('docs/scenario.md', 'README.md'):
-    with open(path, encoding='utf-8') as file:
-        examples = file.read().split('```scn\n')[1:]
-    for number, example in enumerate(examples):
-        name = os.path.basename(path) + f'-{number}.scn'
-        with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
-            file.write(example.split('```')[0])
-        accepted(f'scenario @{name}', lambda _: '')
+# The reasons of docs/scenario.md are those of the code: the enum says of whom, and in which order.
+with open('docs/scenario.md', encoding='utf-8') as file:
+    table = file.read().split('## Reasons\n')[1].split('\n## ')[0]
+listed = dict(re.findall(r'^\| (.*?) \| ((?:wait|reject|stop)(?:, reject)?) \|', table, re.M))
+with open('src/core/job.h', encoding='utf-8') as file:
+    enum = re.search(r'enum reason {(.*?)};', file.read(), re.S)[1]
+with open('src/core/job.c', encoding='utf-8') as file:
+    said = file.read()
+texts = dict(re.findall(r'\[(REASON_\w+)\] = "(.*?)"', said))
+waits, rejects, stops = (set(re.findall(r'^ *(REASON_\w+),', part, re.M)) for part in re.split(
+    r'/\* why a job is rejected \*/|/\* why a job was told to stop \*/', enum))
+stops -= {'REASON_COUNT', 'REASON_SPLIT'}
+waits = waits - {'REASON_NONE'} | {'REASON_SPLIT'}
+known = {texts[r]: 'wait' for r in waits} | {texts[r]: 'stop' for r in stops}
+known |= {texts[r]: 'reject' for r in rejects} | {texts['REASON_NEVER']: 'wait, reject'}
+known |= {text: 'reject' for text in re.findall(r'return "(.*?)"', said)}
+report('docs/scenario.md lists the reasons that there are',
+       '' if listed == known and len(known) > 20 else '\n'.join(
+           f'{text}: {of}' for text, of in sorted(listed.items() ^ known.items())))
 
 os.mkdir(os.path.join(folder.name, 'topo'))  # a page reads how its GPUs are wired from there
 shutil.copy('tests/scenario/fault44_crossed_four.txt', os.path.join(folder.name, 'topo/a40.txt'))
 
-# The pages of the guide: each story holds, and what they show of it is what is printed.
-for page in sorted(os.listdir('docs/guide')):
-    with open(os.path.join('docs/guide', page), encoding='utf-8') as file:
+# Pages with stories: each says how it is saved and holds, and what is shown of it is printed so.
+for page in ('README.md', 'docs/scenario.md',
+             *(os.path.join('docs/guide', page) for page in sorted(os.listdir('docs/guide')))):
+    with open(page, encoding='utf-8') as file:
         text = file.read()
-    for example in text.split('```yaml\n')[1:]:  # a cluster or a configuration, as berth reads it
+    # A cluster or a configuration of the guide, as berth reads it.
+    for example in text.split('```yaml\n')[1:] if 'guide' in page else ():
         with open(os.path.join(folder.name, 'page.yaml'), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
         if '\nnodes:' in '\n' + example:
             accepted('sim --cluster @page.yaml --trace @ok.csv', lambda _: '')
         else:
             accepted(SIM + '@ok.csv --config @page.yaml', lambda _: '')
-    for example in text.split('```scn\n')[1:]:
-        with open(os.path.join(folder.name, 'story.scn'), 'w', encoding='utf-8') as file:
+    before, *examples = text.split('```scn\n')
+    for example in examples:
+        shown = example.split('```\n$ berth scenario ')[1:]
+        saved = re.search(r'[Ss]ave this as `(\w+\.scn)`:\n\n$', before)
+        saved = saved or re.search(r'^Saved as `(\w+\.scn)`:\n', example, re.M)
+        name = saved[1] if saved else 'story.scn'
+        report(f'{page} says how its story is saved', '' if saved else before[-200:])
+        before = example
+        with open(os.path.join(folder.name, name), 'w', encoding='utf-8') as file:
             file.write(example.split('```')[0])
-        accepted('scenario @story.scn', lambda _: '')
-        shown = example.split('```scn\n')[0].split('```\n$ berth scenario ')[1:]
+        accepted(f'scenario @{name}', lambda _: '')
+        report(f'{page} shows its story played', '' if shown else example[:200])
         for line, said in (block.split('```')[0].split('\n', 1) for block in shown):
-            accepted('scenario ' + line.replace('story.scn', '@story.scn'),
+            accepted('scenario ' + line.replace(name, '@' + name),
                      lambda got, said=said: '' if got.replace(folder.name + '/', '') == said
                      else f'{got}, not {said}')
 
@@ -461,6 +539,13 @@ accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
          'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
+OPENB = ('sim --cluster data/fgd/openb_node_list_gpu_node.csv --trace '
+         'data/fgd/openb_pod_list_default.csv --explain openb-pod-0017@')
+for asked, answer in (('0s', 'submitted at 0.004s'),  # one comes each microsecond
+                      ('5ms', 'running, since 0.004s'),
+                      ('110d --arrive-until 0', 'running, since 109d 5h'),
+                      ('100d --arrive-until 0', 'submitted at 109d 5h')):
+    accepted(OPENB + asked, lambda text, answer=answer: '' if answer in text else text)
 accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
          lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
 refused(SIM + '@ok.csv --explain 2', '--explain', 'JOB@TIME', "'2'")

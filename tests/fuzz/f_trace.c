@@ -16,7 +16,8 @@ static void check_job(const struct trace_job *job, uint32_t index)
     check(job->gpu_mgpu <= GPU_MGPU);
     check(job->gpus > 0 || job->gpu_mgpu == 0);
     check(job->cpu_mcpu >= 0 && job->memory_bytes >= 0 && job->gpu_memory_bytes >= 0);
-    check(job->queue && job->user && job->name && job->model_name && job->application);
+    check(job->queue && job->user && job->class && job->name && job->model_name &&
+          job->application);
     check(job->model_count <= SELECTOR_TERMS_MAX);
     for (uint32_t i = 0; i < job->model_count; i++)
         check(strlen(job->models[i]) > 0);

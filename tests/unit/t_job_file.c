@@ -134,6 +134,8 @@ static void wrong_fields_are_named(void **state)
     fails("groups: []\n", "jobs.yaml:1: groups: must not be empty");
     fails("gpus: 0\ngpu-share: 0.5\n",
           "jobs.yaml:1: gpu-share, gpu-memory and mig need gpus of 1 or more, gpus is 0");
+    fails("gpus: 0.5\n", "jobs.yaml:1: gpus: must be a whole number (gpu-share asks for a part of "
+                         "each GPU), is 0.5");
     fails("gpu-share: 1.5\n", "jobs.yaml:1: gpu-share: must be 0.001 to 1, is 1.5");
     fails("groups: [{tasks: 4096}, {tasks: 1}]\n",
           "jobs.yaml:1: job has 4097 tasks, at most 4096 are allowed");

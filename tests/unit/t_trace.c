@@ -176,10 +176,10 @@ static void the_generic_format_has_defaults_for_all_but_three_columns(void **sta
 {
     static const char text[] =
         "submit_s,duration_s,gpus,tasks,gpu_milli,gpu_memory,cpus,memory,models,queue,user,name,"
-        "count,deadline_s\n"
-        "0.5,60,1,4,500,20G,2.5,64G,A100|H100,vision,ada,train,2,3600.25\n"
-        "1,,8,,,,,,,,,,,\n"
-        "2,,1,,,20G,,,A100|H100,vision,,,,0\n";
+        "count,deadline_s,class\n"
+        "0.5,60,1,4,500,20G,2.5,64G,A100|H100,vision,ada,train,2,3600.25,high\n"
+        "1,,8,,,,,,,,,,,,\n"
+        "2,,1,,,20G,,,A100|H100,vision,,,,0,\n";
     const struct trace_job *job;
     struct trace trace;
 
@@ -195,11 +195,16 @@ static void the_generic_format_has_defaults_for_all_but_three_columns(void **sta
     assert_string_equal(job->models[1], "H100");
     assert_string_equal(job->user, "ada");
     assert_true(job->deadline_us == 3600250000);
+    assert_string_equal(job->class, "high");
+    assert_int_equal(job->line, 2);
+    assert_string_equal(trace.file, "t.csv");
     job = &trace.jobs[2];
     assert_true(job->deadline_us == 0 && trace.jobs[3].deadline_us == 0);
     assert_true(job->duration_us == -1 && job->gpus == 8 && job->gpu_mgpu == 1000);
     assert_true(job->tasks == 1 && job->model_count == 0);
     assert_string_equal(job->name, "");
+    assert_string_equal(job->class, "");
+    assert_int_equal(job->line, 3);
     job = &trace.jobs[3];
     assert_true(job->gpu_mgpu == 0 && job->gpu_memory_bytes == INT64_C(20) << 30);
     assert_ptr_equal(job->models, trace.jobs[0].models);
@@ -224,7 +229,7 @@ static void wrong_rows_are_named(void **state)
         NULL, "submit_s,duration_s,gpus,colour\n0,1,1,red\n",
         "t.csv:1: column 'colour': unknown column; there are submit_s, "
         "duration_s, gpus, tasks, gpu_milli, gpu_memory, cpus, memory, models, queue, user, name, "
-        "count, deadline_s");
+        "count, deadline_s, class");
     fails(NULL, "submit_s,duration_s,gpus,deadline_s\n0,1,1,-1\n",
           "t.csv:2: column 'deadline_s': must be 0 to 36028797018.963968, is -1");
     fails(NULL, "submit_s,duration_s,gpus,count\n0,1,1,4194304\n0,1,1,1\n",
