@@ -65,6 +65,16 @@ struct explanation {
     int64_t until_us[EXPLAIN_OTHERS_MAX]; /* [young_named] when each has run for so long */
     uint32_t young_count, young_named;
 
+    /* it has a reservation */
+    int64_t reserved_us;       /* for this time; TIME_NONE = it has none */
+    int64_t reserved_first_us; /* that it was told first, sooner if it has become later since */
+    uint64_t reserved_late_by; /* the last overrun that made it later; JOB_NONE = none is known */
+
+    /* RESERVED: it fits now, and is taken to run until run_until_us, into the reservation of */
+    uint64_t ahead_job;   /* another job, JOB_NONE if none alone can be named, */
+    int64_t ahead_us;     /* that is for then */
+    int64_t run_until_us; /* TIME_NONE: it may run for ever */
+
     uint32_t yields;        /* it gave way so often in a row, and makes nobody give way by its */
     int64_t takes_after_us; /* class or order until then (rights.h); 0 = it may */
 

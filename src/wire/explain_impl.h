@@ -43,6 +43,7 @@ void explain_add_whose(const struct explain_writer *w, uint32_t queue);
 /* ---- sentences ---- */
 
 void explain_add_reason(const struct explain_writer *w); /* whom it waits for is said with it */
+void explain_add_ahead(const struct explain_writer *w);
 void explain_add_bound(const struct explain_writer *w);
 void explain_add_room(const struct explain_writer *w);
 void explain_add_lack(const struct explain_writer *w); /* of a domain, or of all of them together */
@@ -50,5 +51,6 @@ void explain_add_services(const struct explain_writer *w);
 void explain_add_young(const struct explain_writer *w);
 void explain_add_yields(const struct explain_writer *w);
 void explain_add_position(const struct explain_writer *w);
+void explain_add_reservation(const struct explain_writer *w);
 void explain_add_start(const struct explain_writer *w, const struct forward *forward);
 void explain_add_remedy(const struct explain_writer *w);

@@ -45,6 +45,7 @@ void explain_text(const struct core *core, const struct explanation *e,
         return;
     }
     explain_add_reason(&w);
+    explain_add_ahead(&w);
     explain_add_bound(&w);
     explain_add_room(&w);
     explain_add_lack(&w);
@@ -52,6 +53,7 @@ void explain_text(const struct core *core, const struct explanation *e,
     explain_add_young(&w);
     explain_add_yields(&w);
     explain_add_position(&w);
+    explain_add_reservation(&w);
     if (forward != NULL)
         explain_add_start(&w, forward);
     explain_add_remedy(&w);

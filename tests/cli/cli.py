@@ -92,6 +92,11 @@ FILES |= {
     'service.scn': 'node n gpus=4\nat 0s submit w gpus=4 service\nat 1s submit p gpus=4\n',
     'bounded.scn': 'node n gpus=4\nat 0s submit w gpus=1 service\nat 1s submit p gpus=4 hold\n',
     'after.scn': 'node n gpus=4\nat 0s submit w gpus=1\nat 1s submit p gpus=1 after=w:failed\n',
+    'reserved.scn': 'reservation-depth 1\nnode n gpus=4\n'
+                    'at 0s submit r gpus=2 runs=100s time-limit=100s grace=0s\n'
+                    'at 1s submit h gpus=4 time-limit=10s grace=0s\n'
+                    'at 2s submit b gpus=1 runs=forever time-limit=80s grace=5s dies-after=30s\n'
+                    'at 3s submit s gpus=1 service\n',
     'vc.csv': 'vc,nodes_8gpu\n',
     'variants.scn': SCENARIO + 'variant one\n  without submit\nend\n',
     'variants-expect.scn': SCENARIO + 'variant one\n  without assert\nend\n'
@@ -339,6 +344,14 @@ for file, said in (('@service.scn', 'It does not start by itself: services, and 
                                   'start now with this change: job w on n fails.\n')):
     accepted(f'scenario --explain p@5s {file}',
              lambda text, said=said: '' if said in text else f'{text}, not {said}')
+for asked, field, said in (
+        ('h@50s', 'reservation', {'at_us': 100000000, 'first_told_us': 100000000}),
+        ('h@95s', 'reservation', {'at_us': 147000000, 'first_told_us': 100000000,
+                                  'late_because_of': 'b'}),
+        ('s@50s', 'runs_into', {'job': 'h', 'reserved_us': 100000000, 'run_until_us': None})):
+    accepted(f'scenario --json --explain {asked} @reserved.scn',
+             lambda text, field=field, said=said:
+             '' if json.loads(text).get(field) == said else f'{text}, not {said}')
 accepted('scenario --explain a@1s @bytes.scn',
          lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
          and 'in class high; then job w gives way to it.' in text else text)
