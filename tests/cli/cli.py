@@ -330,11 +330,23 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
                                  'queue, and can never start (q: 3 GPUs, at most 2).'),
                       ('late@2s', 'does not wait: it is running, since 1s on n.'),
                       ('late@9s', 'is over: finished at 6s.'),
-                      ('lost@9s', 'was refused when it was submitted, at 3s.')):
+                      ('lost@9s', 'was refused when it was submitted, at 3s; after[0]: job next: '
+                                  'unknown.')):
     said = f"job {asked.split('@')[0]} {answer}\n"
     accepted(f'scenario --explain {asked} @ever.scn',
              lambda text, said=said: '' if text == said else f'{text}, not {said}')
 
+
+for asked, state in (
+        ('big@2s', {'state': 'over', 'end': 'rejected', 'end_us': 1000000,
+                    'reason': 'asks for more than the limit of a queue, and can never start '
+                              '(q: 3 GPUs, at most 2)'}),
+        ('lost@9s', {'state': 'refused', 'submit_us': 3000000,
+                     'reason': 'after[0]: job next: unknown'})):
+    name, at = asked[:-1].split('@')
+    said = {'job': name, 'now_us': int(at) * 1000000} | state
+    accepted(f'scenario --json --explain {asked} @ever.scn',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
 
 for file, said in (('@service.scn', 'It does not start by itself: services, and tasks that are '
                                     'stuck, would have to end.\nIt would start now with this '
@@ -473,6 +485,11 @@ for asked, answer, state in (
 accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
          'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
+accepted(SIM + '@never.csv --explain 1@1s --json',
+         lambda text: '' if json.loads(text) == {
+             'job': '1', 'now_us': 1000000, 'state': 'over', 'end': 'rejected', 'end_us': 0,
+             'reason': 'the nodes of this cluster could not hold it, even if they were empty '
+                       '(no node has GPUs of model H200)'} else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
 accepted('sim --partition @vc.csv --trace @ok.csv --explain 2@7s',
          lambda text: '' if text.endswith('running, since 5s on no-queue-0.\n') else text)
