@@ -299,7 +299,8 @@ static void explain_rejected(const struct core *core, struct core *scratch, stru
         e->never = never_find(scratch, job->gang);
 }
 
-int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err)
+int explain(const struct core *core, uint64_t job_id, const struct explain_terms *terms,
+            struct explanation *out, struct err *err)
 {
     const uint32_t job = jobs_find(&core->jobs, job_id);
     struct decisions decisions;
@@ -319,6 +320,8 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
         .ahead_job = JOB_NONE,
         .run_until_us = TIME_NONE,
     };
+    if (terms != NULL)
+        out->terms = *terms;
     if (out->state != JOB_PENDING)
         return 0;
     scratch = core_clone(core);

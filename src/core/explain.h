@@ -28,10 +28,16 @@ struct explain_bound {
     int64_t asked_bytes; /* it asks for bytes of GPUs, of which `asked` is the least part; else 0 */
 };
 
+/* What is known beside the core; NULL = as zeroed. */
+struct explain_terms {
+    bool class_fixed; /* who submits it cannot say its class, so another one is no change to try */
+};
+
 struct explanation {
     uint64_t job_id;
     uint32_t job; /* row */
     int64_t now_us;
+    struct explain_terms terms;
     enum job_state state; /* PENDING, or nothing else is known */
     bool starts;          /* it does not wait: the next step starts it */
     bool rejected;        /* the next step rejects it, for `reason` */
@@ -85,5 +91,6 @@ struct explanation {
 
 /* 0, or -ENOENT: no such job. The core is only read. Cost: see above each header; in all at most
  * NEAREST_TRIES_MAX + 1 clones and steps, and O(nodes * GPUs + jobs log jobs). */
-int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err);
+int explain(const struct core *core, uint64_t job_id, const struct explain_terms *terms,
+            struct explanation *out, struct err *err);
 void explanation_done(struct explanation *e);

@@ -429,6 +429,7 @@ static int say_why(struct run *run, struct err *err)
                        at->job);
     if (say_not_there(run, job, at))
         return 0;
+    at->terms.class_fixed = true; /* no trace says classes: each job is of the default one */
     return explain_now(at, &run->world, (uint64_t)job + 1, &names, err);
 }
 

@@ -16,7 +16,7 @@ static struct explanation asked(struct bed *bed, uint64_t id)
     const uint64_t before = core_digest(bed->core);
     struct explanation e;
 
-    assert_int_equal(explain(bed->core, id, &e, &bed->err), 0);
+    assert_int_equal(explain(bed->core, id, NULL, &e, &bed->err), 0);
     assert_true(core_digest(bed->core) == before);
     assert_int_equal(e.job_id, id);
     return e;
@@ -325,6 +325,27 @@ static void a_higher_class_starts_it_when_others_give_way_to_that(void **state)
     bed_close(&bed);
 }
 
+static void no_class_is_named_to_who_cannot_say_one(void **state)
+{
+    const struct explain_terms terms = {.class_fixed = true};
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_node(&bed, "n0", 4);
+    submit_as(&bed, &(struct job_spec){.id = 1, .class = "low"}, 4);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    submit_as(&bed, &(struct job_spec){.id = 2, .class = "low"}, 4);
+    bed_step(&bed);
+    assert_int_equal(explain(bed.core, 2, &terms, &e, &bed.err), 0);
+    assert_int_equal(e.remedy.type, REMEDY_JOB_ENDS);
+    assert_int_equal(e.remedy.job_id, 1);
+    explanation_done(&e);
+    bed_close(&bed);
+}
+
 static void a_drained_node_that_comes_back_starts_it(void **state)
 {
     struct explanation e;
@@ -589,7 +610,7 @@ static void a_job_that_is_new_or_runs_is_said_to_be_so(void **state)
     e = asked(&bed, 1);
     assert_int_equal(e.state, JOB_STARTING);
     explanation_done(&e);
-    assert_int_equal(explain(bed.core, 7, &e, &bed.err), -ENOENT);
+    assert_int_equal(explain(bed.core, 7, NULL, &e, &bed.err), -ENOENT);
     bed_close(&bed);
 }
 
@@ -959,6 +980,7 @@ int main(void)
         TEST(dropping_the_label_or_the_model_starts_it),
         TEST(a_higher_limit_by_just_so_much_starts_it),
         TEST(a_higher_class_starts_it_when_others_give_way_to_that),
+        TEST(no_class_is_named_to_who_cannot_say_one),
         TEST(a_drained_node_that_comes_back_starts_it),
         TEST(the_smallest_job_whose_end_would_do_is_named),
         TEST(the_job_that_does_not_give_way_is_named_beside_one_that_would),
