@@ -137,9 +137,10 @@ void reserve_hide_beside(struct core *core, uint32_t running);
 
 /* ---- beside the loop, between steps ---- */
 
-/* Of a waiting job that would have room now if nobody had a reservation: the row of the first one
- * in turn order that takes it, with those before it. ROW_NONE if it has room beside all of them, or
- * none even without. O(log reservations) placements; the books are as before afterwards. */
+/* Of a waiting job that would have room now if nobody had a reservation: a row such that it has
+ * room beside those before that one in turn order, and none with it. ROW_NONE if it has room beside
+ * all of them, or none even without. O(log reservations) placements; the books are as before
+ * afterwards. */
 uint32_t reserve_in_the_way(struct core *core, uint32_t job);
 
 /* Does this reservation count now? */
