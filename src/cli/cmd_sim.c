@@ -97,8 +97,8 @@ static int parse_args(struct sim_args *a, int argc, char **argv, struct err *err
         {"policy", "P,...", "where jobs go (default berth)", &a->policy, NULL},
         {"order", "O,...", "who goes first (default fifo)", &a->order, NULL},
         {"reservation-depth", "N|all",
-         "jobs that have a reservation (default 0, or as --config says)", &a->reservation_depth,
-         NULL},
+         "jobs that have a reservation (default 0, or as --config says); all: slow if many wait",
+         &a->reservation_depth, NULL},
         {"seeds", "N[-M]", "one run for each seed (default 42)", &a->seeds, NULL},
         {"arrive-until", "PCT",
          "pods arrive in random order until so much GPU compute was "

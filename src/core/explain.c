@@ -8,10 +8,12 @@
 #include "base/err.h"
 #include "core/core.h"
 #include "core/elastic.h"
+#include "core/ends.h"
 #include "core/impl.h"
 #include "core/life.h"
 #include "core/nearest.h"
 #include "core/place.h"
+#include "core/reserve.h"
 #include "core/rights.h"
 #include "core/victims.h"
 #include "core/without.h"
@@ -165,6 +167,32 @@ static void look_for_kept_room(struct core *core, struct explanation *e)
     }
 }
 
+/* ---- reservations ---- */
+
+static void look_for_own_reservation(const struct core *core, struct explanation *e)
+{
+    const uint32_t row = core->jobs.rows[e->job].reservation;
+
+    if (row == ROW_NONE)
+        return;
+    e->reserved_us = core->reserve.rows[row].at_us;
+    e->reserved_first_us = core->reserve.rows[row].first_us;
+    e->reserved_late_by = core->reserve.rows[row].late_by;
+}
+
+static void look_for_reservation_ahead(struct core *core, struct explanation *e)
+{
+    const int64_t bound_us = run_bound_us(core, &core->jobs.rows[e->job]);
+    const uint32_t row = reserve_in_the_way(core, e->job);
+
+    if (row == ROW_NONE)
+        return;
+    e->ahead_job = core->jobs.rows[core->reserve.rows[row].job].id;
+    e->ahead_us = core->reserve.rows[row].at_us;
+    if (bound_us < TIME_US_MAX)
+        e->run_until_us = core->now_us + bound_us;
+}
+
 /* ---- other jobs ---- */
 
 static void name_other(struct explanation *e, uint64_t job_id, enum after_end end)
@@ -229,6 +257,9 @@ static void look(struct core *core, struct explanation *e)
         look_for_room(core, e);
         if (e->reason == REASON_ROOM || e->reason == REASON_GANG || e->reason == REASON_LEVEL)
             look_for_kept_room(core, e);
+        look_for_own_reservation(core, e);
+        if (e->reason == REASON_RESERVED)
+            look_for_reservation_ahead(core, e);
         break;
     }
 }
@@ -268,7 +299,8 @@ static void explain_rejected(const struct core *core, struct core *scratch, stru
         e->never = never_find(scratch, job->gang);
 }
 
-int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err)
+int explain(const struct core *core, uint64_t job_id, const struct explain_terms *terms,
+            struct explanation *out, struct err *err)
 {
     const uint32_t job = jobs_find(&core->jobs, job_id);
     struct decisions decisions;
@@ -283,7 +315,13 @@ int explain(const struct core *core, uint64_t job_id, struct explanation *out, s
         .state = core->jobs.rows[job].state,
         .bound_queue = QUEUE_NONE,
         .lack.level = LEVEL_NONE,
+        .reserved_us = TIME_NONE,
+        .reserved_late_by = JOB_NONE,
+        .ahead_job = JOB_NONE,
+        .run_until_us = TIME_NONE,
     };
+    if (terms != NULL)
+        out->terms = *terms;
     if (out->state != JOB_PENDING)
         return 0;
     scratch = core_clone(core);

@@ -28,10 +28,16 @@ struct explain_bound {
     int64_t asked_bytes; /* it asks for bytes of GPUs, of which `asked` is the least part; else 0 */
 };
 
+/* What is known beside the core; NULL = as zeroed. */
+struct explain_terms {
+    bool class_fixed; /* who submits it cannot say its class, so another one is no change to try */
+};
+
 struct explanation {
     uint64_t job_id;
     uint32_t job; /* row */
     int64_t now_us;
+    struct explain_terms terms;
     enum job_state state; /* PENDING, or nothing else is known */
     bool starts;          /* it does not wait: the next step starts it */
     bool rejected;        /* the next step rejects it, for `reason` */
@@ -65,6 +71,16 @@ struct explanation {
     int64_t until_us[EXPLAIN_OTHERS_MAX]; /* [young_named] when each has run for so long */
     uint32_t young_count, young_named;
 
+    /* it has a reservation */
+    int64_t reserved_us;       /* for this time; TIME_NONE = it has none */
+    int64_t reserved_first_us; /* that it was told first, sooner if it has become later since */
+    uint64_t reserved_late_by; /* the last overrun that made it later; JOB_NONE = none is known */
+
+    /* RESERVED: it fits now, and is taken to run until run_until_us, into the reservation of */
+    uint64_t ahead_job;   /* another job, JOB_NONE if none alone can be named, */
+    int64_t ahead_us;     /* that is for then */
+    int64_t run_until_us; /* TIME_NONE: it may run for ever */
+
     uint32_t yields;        /* it gave way so often in a row, and makes nobody give way by its */
     int64_t takes_after_us; /* class or order until then (rights.h); 0 = it may */
 
@@ -75,5 +91,6 @@ struct explanation {
 
 /* 0, or -ENOENT: no such job. The core is only read. Cost: see above each header; in all at most
  * NEAREST_TRIES_MAX + 1 clones and steps, and O(nodes * GPUs + jobs log jobs). */
-int explain(const struct core *core, uint64_t job_id, struct explanation *out, struct err *err);
+int explain(const struct core *core, uint64_t job_id, const struct explain_terms *terms,
+            struct explanation *out, struct err *err);
 void explanation_done(struct explanation *e);

@@ -226,7 +226,7 @@ static bool try_class(struct search *s)
     const struct classes *c = &s->core->classes;
     uint32_t rank = c->rows[job_of(s)->class_id].rank;
 
-    for (uint32_t n = 0; n < NEAREST_EACH_MAX; n++) {
+    for (uint32_t n = 0; n < NEAREST_EACH_MAX && !s->e->terms.class_fixed; n++) {
         struct remedy remedy = {.type = REMEDY_CLASS};
         uint32_t next = ROW_NONE;
 

@@ -165,7 +165,7 @@ static void begin(struct core *core)
             claim_moved(core, core->claimants[i]);
 }
 
-static void list_all(struct core *core)
+void reserve_list(struct core *core)
 {
     struct reserve *r = &core->reserve;
 
@@ -190,7 +190,7 @@ bool reserve_open(struct core *core)
         r->rows[row].for_job = JOB_NONE;
         r->rows[row].changed = false;
     }
-    list_all(core);
+    reserve_list(core);
     begin(core);
     return true;
 }
@@ -285,6 +285,10 @@ static void tell(const struct core *core, struct reservation *row, struct decisi
     }
     decision.place_count = out->place_count - decision.place_first;
     vec_push(out->items, out->count, out->cap, decision);
+    if (row->told_us == TIME_NONE)
+        row->first_us = decision.at_us;
+    if (decision.for_job != JOB_NONE)
+        row->late_by = decision.for_job;
     row->told_us = decision.at_us;
 }
 
@@ -327,7 +331,7 @@ bool reserve_look(struct core *core)
 {
     if (core->reserve.count == 0)
         return false;
-    list_all(core);
+    reserve_list(core);
     return true;
 }
 
@@ -446,6 +450,11 @@ static void row_walk(struct core *core, uint32_t row, struct tape *t)
     tape_i64_in(t, &reservation->at_us, 0, RESERVED_MAX_US, "start of a reservation");
     tape_i64_in(t, &reservation->until_us, 0, RESERVED_MAX_US, "end of a reservation");
     tape_i64_in(t, &told_us, 0, RESERVED_MAX_US, "told start of a reservation");
+    if (!tape_digests(t)) { /* they are only told */
+        tape_i64_in(t, &reservation->first_us, 0, RESERVED_MAX_US,
+                    "first told start of a reservation");
+        tape_u64(t, &reservation->late_by);
+    }
     if (tape_loads(t)) {
         reservation->told_us = told_us == 0 ? TIME_NONE : told_us - 1;
         reservation->place_count = 0;

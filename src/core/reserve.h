@@ -31,6 +31,8 @@ struct reservation {
     uint32_t layout;           /* of its gang */
     int64_t at_us, until_us;   /* it holds its places from.. to */
     int64_t told_us;           /* what the last decision said; TIME_NONE = nothing */
+    int64_t first_us;          /* told: what the first one said, */
+    uint64_t late_by;          /* and the last overrun that one named for a later time; JOB_NONE */
     uint64_t for_job;          /* that made it later in this pass; JOB_NONE */
     struct trial_item *places; /* [place_count] slot: index of the task; owned */
     uint32_t place_count;      /* 0: a node of it has gone */
@@ -132,6 +134,14 @@ void reserve_look_done(struct core *core);
  * queues, until the second. O(reservations * places) */
 void reserve_show_beside(struct core *core, uint32_t running);
 void reserve_hide_beside(struct core *core, uint32_t running);
+
+/* ---- beside the loop, between steps ---- */
+
+/* Of a waiting job that would have room now if nobody had a reservation: a row such that it has
+ * room beside those before that one in turn order, and none with it. ROW_NONE if it has room beside
+ * all of them, or none even without. O(log reservations) placements; the books are as before
+ * afterwards. */
+uint32_t reserve_in_the_way(struct core *core, uint32_t job);
 
 /* Does this reservation count now? */
 bool reservation_counts(const struct core *core, uint32_t row);

@@ -10,3 +10,6 @@ struct core;
 /* Its places into, or out of, the lists by node, during a pass. O(places * reservations there) */
 void reservation_list(struct core *core, uint32_t row);
 void reservation_unlist(struct core *core, uint32_t row);
+
+/* The places of all reservations, listed by node from now on. O(nodes + places) */
+void reserve_list(struct core *core);

@@ -491,8 +491,11 @@ static struct reservation *row_for(struct core *core, uint32_t job)
     struct reserve *r = &core->reserve;
 
     if (core->jobs.rows[job].reservation == ROW_NONE) {
-        const struct reservation row = {
-            .job = job, .told_us = TIME_NONE, .for_job = JOB_NONE, .turn = ROW_NONE};
+        const struct reservation row = {.job = job,
+                                        .told_us = TIME_NONE,
+                                        .late_by = JOB_NONE,
+                                        .for_job = JOB_NONE,
+                                        .turn = ROW_NONE};
 
         core->jobs.rows[job].reservation = r->count;
         vec_push(r->rows, r->count, r->cap, row);
@@ -537,4 +540,42 @@ bool reserve_for(struct core *core, uint32_t job)
     }
     row_for(core, job)->turn = r->turns++;
     return true;
+}
+
+/* ---- between steps ---- */
+
+/* The table is cut short for it, so that the rest does not count. */
+static bool has_room_beside(struct core *core, uint32_t job, uint32_t count)
+{
+    const struct window window = window_of(core->now_us, run_bound_us(core, &core->jobs.rows[job]));
+    const uint32_t mark = trial_mark(&core->trial), all = core->reserve.count;
+    uint32_t layout;
+    bool room;
+
+    core->reserve.count = count;
+    reserve_list(core);
+    look_for(core, job, true);
+    room = place_now(core, job, window, &layout);
+    trial_undo(core, mark);
+    reserve_look_done(core);
+    core->reserve.count = all;
+    return room;
+}
+
+/* With `free` of them it has room, with `taken` of them it has none. */
+uint32_t reserve_in_the_way(struct core *core, uint32_t job)
+{
+    uint32_t free = 0, taken = core->reserve.count;
+
+    if (taken == 0 || !has_room_beside(core, job, 0) || has_room_beside(core, job, taken))
+        return ROW_NONE;
+    while (taken - free > 1) {
+        const uint32_t half = free + (taken - free) / 2;
+
+        if (has_room_beside(core, job, half))
+            free = half;
+        else
+            taken = half;
+    }
+    return free;
 }

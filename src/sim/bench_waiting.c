@@ -227,7 +227,7 @@ static int measure_explanations(struct bench *b, uint32_t count, struct err *err
         if (core_job(b->core, row)->state != JOB_PENDING)
             continue;
         took_ns = clock_ns();
-        rc = explain(b->core, core_job(b->core, row)->id, &e, err);
+        rc = explain(b->core, core_job(b->core, row)->id, NULL, &e, err);
         if (rc < 0)
             return rc;
         took_ns = clock_ns() - took_ns;

@@ -58,7 +58,7 @@ int explain_now(struct explain_at *at, const struct world *world, uint64_t job_i
     struct forward forward;
 
     at->done = true;
-    if (explain(world->core, job_id, &e, NULL) < 0)
+    if (explain(world->core, job_id, &at->terms, &e, NULL) < 0)
         return err_set(err, -ENOENT,
                        "--explain: job '%s': is not there at this time: it was not yet submitted, "
                        "or is over",

@@ -11,9 +11,10 @@ struct err;
 struct world;
 
 struct explain_at {
-    const char *job;  /* as the run calls it */
-    int64_t at_us;    /* on the run's clock */
-    bool json;        /* one object, else sentences */
+    const char *job; /* as the run calls it */
+    int64_t at_us;   /* on the run's clock */
+    bool json;       /* one object, else sentences */
+    struct explain_terms terms;
     struct text text; /* what was said */
     bool done;
 };

@@ -436,6 +436,7 @@ static int say_why(struct run *run, struct err *err)
                        at->job);
     if (say_not_there(run, job, at))
         return 0;
+    at->terms.class_fixed = !trace_says_class(run->workload.trace->format);
     return explain_now(at, &run->world, (uint64_t)job + 1, &names, err);
 }
 

@@ -39,6 +39,8 @@ int sc_apply(struct sc *sc, const struct event *event, const char *what, uint32_
         return err_set(err, rc, "%s", detail.text);
     if (rc < 0 && (rc != -ENOENT || !is_report(event->type)))
         sc_log_refused(sc, what, job, detail.text);
+    if (rc < 0 && event->type == EVENT_JOB_SUBMITTED)
+        sc->jobs[job].why = sc_keep_refused(sc, job, detail.text);
     sc_watch(sc);
     return rc < 0;
 }
@@ -241,7 +243,7 @@ static void carry_out(struct sc *sc, const struct decision *d)
         sc_begin_split(sc, d);
     } else if (d->type == DECISION_REJECT) {
         j->rejected = true;
-        j->reject_why = keep_why(sc, d);
+        j->why = keep_why(sc, d);
     }
 }
 
@@ -374,7 +376,7 @@ static bool say_not_there(const struct sc *sc, uint32_t job, struct explain_at *
     absent.what = !j->submitted ? EXPLAIN_COMES : !j->ended ? EXPLAIN_REFUSED : EXPLAIN_OVER;
     absent.at_us = j->ended ? j->end_us : submit_us(sc->scn, job);
     absent.end = j->end;
-    absent.reason = j->rejected ? j->reject_why : NULL;
+    absent.reason = j->why;
     explain_absence(at, &absent);
     return true;
 }

@@ -131,7 +131,7 @@ static bool is_explained(const struct sc *sc, uint32_t row, const char *wanted)
 
     if (strstr(reason_text(core_job_reason(core, row)), wanted) != NULL)
         return true;
-    if (explain(core, core_job(core, row)->id, &e, NULL) < 0)
+    if (explain(core, core_job(core, row)->id, NULL, &e, NULL) < 0)
         return false;
     text_init(&text, 1 << 20);
     explain_text(core, &e, NULL, &names, &text);

@@ -54,8 +54,9 @@ struct sc_filter {
 struct sc_job {
     bool submitted, ended, active; /* active: the core has it on GPUs */
     bool cancelled, failed, limited, rejected;
-    const char *reject_why; /* why it was rejected, in the arena of the run */
-    const char *end;        /* word of the log, NULL until ended */
+    const char
+        *why; /* it was rejected, or refused when it was submitted; in the arena of the run */
+    const char *end; /* word of the log, NULL until ended */
     int64_t first_start_us, end_us;
     uint32_t starts, evictions; /* starts: of the job, not those of more of its tasks */
     uint32_t first_starts;      /* of its task 0 */
@@ -146,6 +147,9 @@ const char *sc_job_name(void *arg, uint64_t job_id); /* arg: the sc */
 __attribute__((format(printf, 2, 3))) void sc_log(struct sc *sc, const char *fmt, ...);
 __attribute__((format(printf, 2, 3))) void sc_broken(struct sc *sc, const char *fmt, ...);
 void sc_log_refused(struct sc *sc, const char *what, uint32_t job, const char *why);
+
+/* The same for an explanation of this job, in the arena of the run: other jobs by their names. */
+const char *sc_keep_refused(struct sc *sc, uint32_t job, const char *why);
 void sc_log_decision(struct sc *sc, const struct decision *decision);
 void sc_add_time(struct text *text, int64_t at_us); /* "9s", "0.5s" */
 void sc_add_gpus(struct text *text, uint64_t mask); /* "0-3,5" */

@@ -100,6 +100,23 @@ void sc_log_refused(struct sc *sc, const char *what, uint32_t job, const char *w
     text_done(&text);
 }
 
+const char *sc_keep_refused(struct sc *sc, uint32_t job, const char *why)
+{
+    const char *kept;
+    struct text own, text;
+
+    text_init(&own, LINE_BYTES_MAX);
+    text_init(&text, LINE_BYTES_MAX);
+    text_addf(&own, "job %" PRIu64 ": ", (uint64_t)job + 1);
+    if (strncmp(why, text_str(&own), strlen(text_str(&own))) == 0)
+        why += strlen(text_str(&own));
+    add_why(sc, job, why, &text);
+    kept = arena_intern(&sc->arena, text_str(&text));
+    text_done(&text);
+    text_done(&own);
+    return kept;
+}
+
 void sc_broken(struct sc *sc, const char *fmt, ...)
 {
     char bytes[1024];

@@ -135,6 +135,31 @@ static void write_young(const struct explanation *e, const struct explain_names 
     json_key_u64(json, "in_minimum_run_time_count", e->young_count);
 }
 
+static void write_reservations(const struct explanation *e, const struct explain_names *names,
+                               struct json_out *json)
+{
+    if (e->ahead_job != JOB_NONE) {
+        json_key(json, "runs_into");
+        json_object_begin(json);
+        json_key_string(json, "job", names->job(names->arg, e->ahead_job));
+        json_key_i64(json, "reserved_us", e->ahead_us);
+        if (e->run_until_us != TIME_NONE)
+            json_key_i64(json, "run_until_us", e->run_until_us);
+        else
+            json_key_null(json, "run_until_us");
+        json_object_end(json);
+    }
+    if (e->reserved_us == TIME_NONE)
+        return;
+    json_key(json, "reservation");
+    json_object_begin(json);
+    json_key_i64(json, "at_us", e->reserved_us);
+    json_key_i64(json, "first_told_us", e->reserved_first_us);
+    if (e->reserved_late_by != JOB_NONE)
+        json_key_string(json, "late_because_of", names->job(names->arg, e->reserved_late_by));
+    json_object_end(json);
+}
+
 static void write_position(const struct position *p, struct json_out *json)
 {
     if (!p->known)
@@ -287,6 +312,7 @@ void explain_json(const struct core *core, const struct explanation *e,
         }
         write_services(e, names, json);
         write_young(e, names, json);
+        write_reservations(e, names, json);
         write_position(&e->position, json);
         if (forward != NULL)
             write_start(e, forward, json);

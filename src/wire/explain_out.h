@@ -37,7 +37,7 @@ struct explain_absent {
     } what;
     int64_t at_us;      /* when; TIME_NONE = it is not known when it comes */
     const char *end;    /* OVER: "finished", "failed", "cancelled", "limit" or "rejected" */
-    const char *reason; /* OVER: why it was rejected, or NULL */
+    const char *reason; /* OVER: why it was rejected, REFUSED: why; or NULL */
 };
 
 void explain_absent_text(const struct explain_absent *a, struct text *out);

@@ -27,6 +27,11 @@ const char *trace_format_text(enum trace_format format)
     return texts[format];
 }
 
+bool trace_says_class(enum trace_format format)
+{
+    return format == TRACE_GENERIC;
+}
+
 /* Takes `end` off the end of [len] bytes, if it is there. */
 static size_t without_end(const char *text, size_t len, const char *end)
 {

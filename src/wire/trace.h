@@ -5,6 +5,7 @@
  * are read. Everything is in range when a load succeeds; a row that is not is an error that names
  * file, line and column. A trace owns its memory: every pointer is valid until trace_done(). */
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,9 @@ enum trace_format {
 };
 
 const char *trace_format_text(enum trace_format format);
+
+/* A trace in that format can say the priority class of a job. */
+bool trace_says_class(enum trace_format format);
 
 struct trace_job {
     uint64_t id;         /* 1, 2, 3, ... in the order of the file */

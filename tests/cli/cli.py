@@ -24,6 +24,8 @@ FILES = {
     'ok.csv': GENERIC + '0,10,1\n5,10,2\n',
     'ok.yaml': CLUSTER,
     'line.csv': GENERIC + '1,10,1\n2,10,1\n',
+    'line.philly.csv': 'timestamp,duration_s,num_gpus,vc\n2017-10-03 00:00:00,3600,1,a\n'
+                       '2017-10-03 00:00:05,10,1,a\n',
     'empty.csv': '',
     'header.csv': GENERIC,
     'negative.csv': GENERIC + '0,-1,1\n',
@@ -105,6 +107,11 @@ FILES |= {
     'service.scn': 'node n gpus=4\nat 0s submit w gpus=4 service\nat 1s submit p gpus=4\n',
     'bounded.scn': 'node n gpus=4\nat 0s submit w gpus=1 service\nat 1s submit p gpus=4 hold\n',
     'after.scn': 'node n gpus=4\nat 0s submit w gpus=1\nat 1s submit p gpus=1 after=w:failed\n',
+    'reserved.scn': 'reservation-depth 1\nnode n gpus=4\n'
+                    'at 0s submit r gpus=2 runs=100s time-limit=100s grace=0s\n'
+                    'at 1s submit h gpus=4 time-limit=10s grace=0s\n'
+                    'at 2s submit b gpus=1 runs=forever time-limit=80s grace=5s dies-after=30s\n'
+                    'at 3s submit s gpus=1 service\n',
     'vc.csv': 'vc,nodes_8gpu\n',
     'variants.scn': SCENARIO + 'variant one\n  without submit\nend\n',
     'variants-expect.scn': SCENARIO + 'variant one\n  without assert\nend\n'
@@ -355,11 +362,23 @@ for asked, answer in (('big@0s', 'is not there yet: it is submitted at 1s.'),
                                  'queue, and can never start (q: 3 GPUs, at most 2).'),
                       ('late@2s', 'does not wait: it is running, since 1s on n.'),
                       ('late@9s', 'is over: finished at 6s.'),
-                      ('lost@9s', 'was refused when it was submitted, at 3s.')):
+                      ('lost@9s', 'was refused when it was submitted, at 3s; after[0]: job next: '
+                                  'unknown.')):
     said = f"job {asked.split('@')[0]} {answer}\n"
     accepted(f'scenario --explain {asked} @ever.scn',
              lambda text, said=said: '' if text == said else f'{text}, not {said}')
 
+
+for asked, state in (
+        ('big@2s', {'state': 'over', 'end': 'rejected', 'end_us': 1000000,
+                    'reason': 'asks for more than the limit of a queue, and can never start '
+                              '(q: 3 GPUs, at most 2)'}),
+        ('lost@9s', {'state': 'refused', 'submit_us': 3000000,
+                     'reason': 'after[0]: job next: unknown'})):
+    name, at = asked[:-1].split('@')
+    said = {'job': name, 'now_us': int(at) * 1000000} | state
+    accepted(f'scenario --json --explain {asked} @ever.scn',
+             lambda text, said=said: '' if json.loads(text) == said else f'{text}, not {said}')
 
 for file, said in (('@service.scn', 'It does not start by itself: services, and tasks that are '
                                     'stuck, would have to end.\nIt would start now with this '
@@ -369,6 +388,14 @@ for file, said in (('@service.scn', 'It does not start by itself: services, and 
                                   'start now with this change: job w on n fails.\n')):
     accepted(f'scenario --explain p@5s {file}',
              lambda text, said=said: '' if said in text else f'{text}, not {said}')
+for asked, field, said in (
+        ('h@50s', 'reservation', {'at_us': 100000000, 'first_told_us': 100000000}),
+        ('h@95s', 'reservation', {'at_us': 147000000, 'first_told_us': 100000000,
+                                  'late_because_of': 'b'}),
+        ('s@50s', 'runs_into', {'job': 'h', 'reserved_us': 100000000, 'run_until_us': None})):
+    accepted(f'scenario --json --explain {asked} @reserved.scn',
+             lambda text, field=field, said=said:
+             '' if json.loads(text).get(field) == said else f'{text}, not {said}')
 accepted('scenario --explain a@1s @bytes.scn',
          lambda text: '' if 'and it asks for 12 GiB of GPU memory.' in text
          and 'in class high; then job w gives way to it.' in text else text)
@@ -538,6 +565,11 @@ for asked, answer, state in (
 accepted(SIM + '@never.csv --explain 1@1s',
          lambda text: '' if text == 'job 1 is over: rejected at 0s; the nodes of this cluster '
          'could not hold it, even if they were empty (no node has GPUs of model H200).\n' else text)
+accepted(SIM + '@never.csv --explain 1@1s --json',
+         lambda text: '' if json.loads(text) == {
+             'job': '1', 'now_us': 1000000, 'state': 'over', 'end': 'rejected', 'end_us': 0,
+             'reason': 'the nodes of this cluster could not hold it, even if they were empty '
+                       '(no node has GPUs of model H200)'} else text)
 refused(SIM + '@ok.csv --explain 3@3s', "'3'")
 OPENB = ('sim --cluster data/fgd/openb_node_list_gpu_node.csv --trace '
          'data/fgd/openb_pod_list_default.csv --explain openb-pod-0017@')
@@ -564,6 +596,11 @@ for asked, state in (
 accepted(SIM + '@ok.csv --explain 2@7s',
          lambda text: '' if text == 'job 2 does not wait: it is running, since 5s on node-0.\n'
          else text)
+# A trace that cannot say classes has no other class to try; a generic one and a scenario have.
+accepted('sim --cluster 1x1 --trace @line.philly.csv --explain 2@5s',
+         lambda text: '' if text.endswith('this change: job 1 on node-0 ends.\n') else text)
+accepted('sim --cluster 1x1 --trace @line.csv --explain 2@5s',
+         lambda text: '' if 'in class high; then job 1 gives way to it.' in text else text)
 accepted('sim --cluster 1x1 --trace @line.csv --explain 2@5s --json',
          lambda text: '' if json.loads(text)['expected_start_us'] == 3601000000 else text)
 

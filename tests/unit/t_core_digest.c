@@ -586,6 +586,8 @@ static const struct field reservation_fields[] = {
     FIELD(reservation, at_us, IN),
     FIELD(reservation, until_us, IN),
     FIELD(reservation, told_us, IN),
+    FIELD(reservation, first_us, OUT), /* only told */
+    FIELD(reservation, late_by, OUT),
     FIELD(reservation, for_job, OUT),
     FIELD(reservation, places, LINK),
     FIELD(reservation, place_count, LINK),

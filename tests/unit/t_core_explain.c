@@ -16,7 +16,7 @@ static struct explanation asked(struct bed *bed, uint64_t id)
     const uint64_t before = core_digest(bed->core);
     struct explanation e;
 
-    assert_int_equal(explain(bed->core, id, &e, &bed->err), 0);
+    assert_int_equal(explain(bed->core, id, NULL, &e, &bed->err), 0);
     assert_true(core_digest(bed->core) == before);
     assert_int_equal(e.job_id, id);
     return e;
@@ -325,6 +325,27 @@ static void a_higher_class_starts_it_when_others_give_way_to_that(void **state)
     bed_close(&bed);
 }
 
+static void no_class_is_named_to_who_cannot_say_one(void **state)
+{
+    const struct explain_terms terms = {.class_fixed = true};
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    bed_open(&bed, &place_first, &in_turn);
+    bed_node(&bed, "n0", 4);
+    submit_as(&bed, &(struct job_spec){.id = 1, .class = "low"}, 4);
+    bed_step(&bed);
+    bed_run(&bed, 1);
+    submit_as(&bed, &(struct job_spec){.id = 2, .class = "low"}, 4);
+    bed_step(&bed);
+    assert_int_equal(explain(bed.core, 2, &terms, &e, &bed.err), 0);
+    assert_int_equal(e.remedy.type, REMEDY_JOB_ENDS);
+    assert_int_equal(e.remedy.job_id, 1);
+    explanation_done(&e);
+    bed_close(&bed);
+}
+
 static void a_drained_node_that_comes_back_starts_it(void **state)
 {
     struct explanation e;
@@ -589,7 +610,94 @@ static void a_job_that_is_new_or_runs_is_said_to_be_so(void **state)
     e = asked(&bed, 1);
     assert_int_equal(e.state, JOB_STARTING);
     explanation_done(&e);
-    assert_int_equal(explain(bed.core, 7, &e, &bed.err), -ENOENT);
+    assert_int_equal(explain(bed.core, 7, NULL, &e, &bed.err), -ENOENT);
+    bed_close(&bed);
+}
+
+/* ---- reservations ---- */
+
+/* Job 1 has half of the node for 130 s, its grace counted, and job 2 a reservation for all of it.
+ */
+static void open_reserved(struct bed *bed, const struct queue_spec *queue)
+{
+    bed_open(bed, &place_first, &in_turn);
+    bed_node(bed, "n0", 4);
+    bed_apply(bed, &(struct event){.type = EVENT_CONFIG_CHANGED,
+                                   .rules = {.queues = queue,
+                                             .queue_count = queue != NULL,
+                                             .default_queue = queue != NULL ? queue->name : "",
+                                             .root_order = "",
+                                             .default_class = "",
+                                             .reservation_depth = 1}});
+    RUN(bed, .id = 1, .gpus = 2, .limit_us = 100 * S);
+    SUBMIT(bed, .id = 2, .gpus = queue != NULL ? 3 : 4, .limit_us = 10 * S);
+    bed_step(bed);
+}
+
+static void a_job_with_a_reservation_is_told_for_when(void **state)
+{
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    open_reserved(&bed, NULL);
+    e = asked(&bed, 2);
+    assert_int_equal(e.reason, REASON_ROOM);
+    assert_true(e.reserved_us == core_reservation(bed.core, core_find_job(bed.core, 2)));
+    assert_true(e.reserved_us > bed.now_us && e.reserved_first_us == e.reserved_us);
+    assert_true(e.reserved_late_by == JOB_NONE && e.ahead_job == JOB_NONE);
+    explanation_done(&e);
+    bed_close(&bed);
+}
+
+/* The books are as before, on which the answer was found. */
+static void who_would_run_into_a_reservation_is_told_whose(void **state)
+{
+    struct explanation e;
+    uint64_t before;
+    struct bed bed;
+
+    (void)state;
+    open_reserved(&bed, NULL);
+    SUBMIT(&bed, .id = 3, .gpus = 2, .limit_us = 200 * S);
+    SUBMIT(&bed, .id = 4, .gpus = 3, .limit_us = 200 * S);
+    bed_step(&bed);
+    e = asked(&bed, 3);
+    assert_int_equal(e.reason, REASON_RESERVED);
+    assert_int_equal(e.ahead_job, 2);
+    assert_true(e.ahead_us == core_reservation(bed.core, core_find_job(bed.core, 2)));
+    assert_true(e.run_until_us == bed.now_us + 230 * S);
+    assert_true(e.reserved_us == TIME_NONE);
+    explanation_done(&e);
+    e = asked(&bed, 4); /* it has no room in any case */
+    assert_int_equal(e.reason, REASON_ROOM);
+    assert_true(e.ahead_job == JOB_NONE);
+    explanation_done(&e);
+    before = core_digest(bed.core);
+    assert_int_equal(reserve_in_the_way(bed.core, core_find_job(bed.core, 3)), 0);
+    assert_int_equal(reserve_in_the_way(bed.core, core_find_job(bed.core, 4)), ROW_NONE);
+    assert_int_equal(reserve_in_the_way(bed.core, core_find_job(bed.core, 2)), ROW_NONE);
+    assert_true(core_digest(bed.core) == before);
+    bed_check(&bed);
+    bed_close(&bed);
+}
+
+/* There are GPUs for both, but the queue lets them have three. */
+static void a_reservation_is_in_the_way_by_the_bound_of_a_queue_too(void **state)
+{
+    struct queue_spec queue = queue_of("q");
+    struct explanation e;
+    struct bed bed;
+
+    (void)state;
+    queue.limit[RES_GPU_MGPU] = 3000;
+    open_reserved(&bed, &queue);
+    SUBMIT(&bed, .id = 3, .gpus = 1, .limit_us = 200 * S);
+    bed_step(&bed);
+    e = asked(&bed, 3);
+    assert_int_equal(e.reason, REASON_RESERVED);
+    assert_int_equal(e.ahead_job, 2);
+    explanation_done(&e);
     bed_close(&bed);
 }
 
@@ -872,6 +980,7 @@ int main(void)
         TEST(dropping_the_label_or_the_model_starts_it),
         TEST(a_higher_limit_by_just_so_much_starts_it),
         TEST(a_higher_class_starts_it_when_others_give_way_to_that),
+        TEST(no_class_is_named_to_who_cannot_say_one),
         TEST(a_drained_node_that_comes_back_starts_it),
         TEST(the_smallest_job_whose_end_would_do_is_named),
         TEST(the_job_that_does_not_give_way_is_named_beside_one_that_would),
@@ -883,6 +992,9 @@ int main(void)
         TEST(who_is_about_to_be_rejected_is_told_what_no_node_has),
         TEST(services_that_keep_their_minimum_from_it_are_named),
         TEST(a_job_that_is_new_or_runs_is_said_to_be_so),
+        TEST(a_job_with_a_reservation_is_told_for_when),
+        TEST(who_would_run_into_a_reservation_is_told_whose),
+        TEST(a_reservation_is_in_the_way_by_the_bound_of_a_queue_too),
         TEST(the_position_counts_who_has_a_turn_before),
         TEST(shares_move_on_while_turns_are_counted),
         TEST(jobs_start_in_the_order_of_their_positions),

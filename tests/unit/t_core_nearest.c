@@ -69,7 +69,7 @@ static void hold_to_it(const struct core *core, uint64_t id, uint32_t *named)
     struct explanation e;
     struct core *clone;
 
-    assert_int_equal(explain(core, id, &e, NULL), 0);
+    assert_int_equal(explain(core, id, NULL, &e, NULL), 0);
     assert_true(core_digest(core) == before);
     assert_true(e.tries <= 16);
     named[e.remedy.type]++;
