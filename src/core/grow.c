@@ -18,12 +18,12 @@ static int compare(const void *a, const void *b, void *arg)
     return waiting_before(x, y) ? -1 : waiting_before(y, x);
 }
 
-/* Tasks that a service has too few. */
+/* Tasks that a service has too few, when those that give way have left. */
 static uint32_t missing(const struct core *core, const struct job *row)
 {
-    const uint32_t there = row->task_count - row->tasks_left, min = job_tasks_min(core, row);
+    const uint32_t stand = job_tasks_standing(row), min = job_tasks_min(core, row);
 
-    return row->service && there < min ? min - there : 0;
+    return row->service && stand < min ? min - stand : 0;
 }
 
 /* The first job that waits, if its order lets it hold back those behind it. */
