@@ -255,7 +255,7 @@ static void look(struct core *core, struct explanation *e)
         if (core->jobs.rows[e->job].queued)
             look_for_bound(core, e);
         look_for_room(core, e);
-        if (e->reason == REASON_ROOM || e->reason == REASON_GANG || e->reason == REASON_LEVEL)
+        if (reason_is_of_room(e->reason))
             look_for_kept_room(core, e);
         look_for_own_reservation(core, e);
         if (e->reason == REASON_RESERVED)

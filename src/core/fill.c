@@ -117,9 +117,7 @@ static bool try_start(struct core *core, uint32_t job, struct decisions *out)
         }
         note->refused_at = core->index.gains;
         note->reason =
-            (reason == REASON_ROOM || reason == REASON_LEVEL) && place_never(core, row->gang)
-                ? REASON_NEVER
-                : reason;
+            reason_is_of_room(reason) && place_never(core, row->gang) ? REASON_NEVER : reason;
     }
     wait_for(bucket, note->reason, QUEUE_NONE);
     return false;

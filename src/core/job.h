@@ -74,6 +74,12 @@ const char *reason_text(enum reason reason);
 const char *reason_reject_text(enum reason reason);
 const char *job_state_text(enum job_state state);
 
+/* Nodes have too little room now. Then it may be that they never have enough: place_never(). */
+static inline bool reason_is_of_room(enum reason reason)
+{
+    return reason == REASON_ROOM || reason == REASON_GANG || reason == REASON_LEVEL;
+}
+
 struct job {
     uint64_t id;       /* the user's, never reused */
     uint64_t sequence; /* order of submission, kept when it waits again */

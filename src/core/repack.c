@@ -73,7 +73,7 @@ static void pack(struct core *core, struct entry *entries, uint32_t count)
             entries[e].mark_end = trial_mark(&core->trial);
         else
             pending_note(&core->pending, gang)->reason =
-                reason == REASON_ROOM && place_never(core, gang) ? REASON_NEVER : reason;
+                reason_is_of_room(reason) && place_never(core, gang) ? REASON_NEVER : reason;
         refused[gang] = entries[e].mark_end == entries[e].mark_first;
     }
     for (uint32_t i = 0; i < core->pending.open_count; i++) {

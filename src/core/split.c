@@ -244,8 +244,7 @@ static int in_turn(const void *a, const void *b, void *arg)
 
 static bool lacks_room(enum reason reason)
 {
-    return reason == REASON_ROOM || reason == REASON_GANG || reason == REASON_LEVEL ||
-           reason == REASON_SLOWDOWN;
+    return reason_is_of_room(reason) || reason == REASON_SLOWDOWN;
 }
 
 /* Where rooms are promised, only who was promised the first may have one made. */
