@@ -13,7 +13,8 @@
 #include "core/qos.h"
 
 enum event_type {
-    EVENT_NODE_UPSERTED, /* a node joined, or its description changed */
+    EVENT_NODE_UPSERTED, /* a node joined, or its description changed; what was said of GPUs that it
+                          * no longer has is forgotten */
     EVENT_NODE_REMOVED,  /* it is gone, with every task on it (told as lost tasks before) */
     EVENT_GPU_HEALTH,    /* one GPU was lost, or came back */
     EVENT_NODE_HEALTH, /* a node went silent, was heard again, is drained by an admin or no more */

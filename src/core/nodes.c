@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/check.h"
 #include "base/mem.h"
 #include "base/tape.h"
@@ -216,6 +217,8 @@ void nodes_set_class(struct nodes *n, uint32_t node, uint32_t class_id)
     n->class_nodes[class_id]++;
     books_reserve(n, row, n->classes[class_id].gpu_count);
     row->class_id = class_id;
+    row->lost_mask &= mask_first(n->classes[class_id].gpu_count);
+    row->quarantined_mask &= row->lost_mask;
     books_clear(n, row, n->classes[class_id].gpu_count);
     migs_clear(n, row, same_gpus ? n->classes[class_id].gpu_count : 0);
     migs_reserve(n, row);

@@ -228,14 +228,15 @@ static int64_t guarantee_of(const struct queue *row, int r)
     return row->guarantee.of[r] != AMOUNT_NONE ? row->guarantee.of[r] : 0;
 }
 
-/* What a queue keeps back of its guarantee, while it does not use it itself. */
+/* What a queue keeps back of its guarantee, while it does not use it itself. What is reserved for
+ * its jobs is of that, and not in use. */
 static int64_t kept_back(const struct queue *row, int r, enum held held)
 {
     int64_t kept;
 
     if (row->lend.of[r] == AMOUNT_NONE)
         return 0;
-    kept = guarantee_of(row, r) - row->lend.of[r] - held_by(row, r, held);
+    kept = guarantee_of(row, r) - row->lend.of[r] - (held_by(row, r, held) - row->reserved.of[r]);
     return kept > 0 ? kept : 0;
 }
 
@@ -255,8 +256,9 @@ static bool lenders_allow(const struct queues *q, uint32_t leaf, int r, int64_t 
     memset(q->kept, 0, q->configured * sizeof *q->kept);
     for (uint32_t i = q->configured; i-- > 1;) {
         const int64_t own = queues_is_below(q, leaf, i) ? 0 : kept_back(&q->rows[i], r, held);
+        const int64_t beside = own - q->rows[i].reserved.of[r]; /* that is held already */
 
-        q->kept[i] = own > q->kept[i] ? own : q->kept[i];
+        q->kept[i] = beside > q->kept[i] ? beside : q->kept[i];
         lender = own > 0 ? i : lender;
         q->kept[q->rows[i].parent] += q->kept[i];
     }

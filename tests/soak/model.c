@@ -425,6 +425,10 @@ static void node_upserted(struct model *m, const struct node_spec *spec)
         vec_push(m->nodes, m->node_count, m->node_cap, (struct m_node){0});
         forget_health(&m->nodes[node]);
     }
+    for (uint32_t gpu = spec->gpus; gpu < NODE_GPUS_MAX; gpu++) { /* those are gone */
+        m->nodes[node].lost_mask &= ~mask_bit(gpu);
+        forget_starts(&m->nodes[node], gpu);
+    }
     m->nodes[node].spec = *spec;
     m->nodes[node].present = true;
 }
