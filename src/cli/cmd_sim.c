@@ -443,6 +443,7 @@ static int load_config(struct sim_args *a, struct err *err)
     if (rc < 0)
         return rc;
     a->run.rules = &a->config_file.config.rules;
+    a->run.config = &a->config_file;
     if (a->reservation_depth == NULL)
         a->run.reservation_depth = a->run.rules->reservation_depth;
     return 0;

@@ -11,14 +11,29 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* The end of min_run_us is due once: what is before the last step has been seen. */
+/* What is due once: what is before the last step has been seen. */
+static int64_t unless_seen(const struct core *core, int64_t at_us)
+{
+    return at_us > core->settled_us ? at_us : TIME_NONE;
+}
+
+/* Who has a reservation may start at its time, though what it waited for ended long before. */
+static int64_t pending_due_us(const struct core *core, const struct job *row)
+{
+    int64_t at_us = earlier(ends_claim_due_us(row), unless_seen(core, row->takes_after_us));
+
+    if (row->reservation != ROW_NONE)
+        at_us = earlier(at_us, unless_seen(core, core->reserve.rows[row->reservation].at_us));
+    return at_us;
+}
+
+/* The end of min_run_us is due once. */
 static int64_t job_due_us(const struct core *core, const struct job *row)
 {
     int64_t at_us = row->ends_us, min_run_us, exempt_us;
 
     if (row->state == JOB_PENDING)
-        return earlier(ends_claim_due_us(row),
-                       row->takes_after_us > core->settled_us ? row->takes_after_us : TIME_NONE);
+        return pending_due_us(core, row);
     if (row->state == JOB_FREE)
         return TIME_NONE;
     if (row->state == JOB_STOPPING && !row->attended)

@@ -70,6 +70,17 @@ static bool is_being_killed(const struct core *core, const struct job *row)
            core->now_us < row->stop_us + job_grace_us(core, row) + KILLED_WITHIN_US;
 }
 
+bool ends_some_are_killed(const struct core *core, int64_t by_us)
+{
+    for (uint32_t i = 0; i < core->jobs.active_count; i++) {
+        const struct job *row = &core->jobs.rows[core->jobs.active[i]];
+
+        if (is_being_killed(core, row) && row->ends_us <= by_us)
+            return true;
+    }
+    return false;
+}
+
 void ends_overran(struct core *core, uint32_t job)
 {
     struct job *row = &core->jobs.rows[job];

@@ -22,6 +22,9 @@ struct core;
  * reservation, as long as that was made for; TIME_US_MAX for a service. O(EXPECT_BINS). */
 int64_t run_bound_us(const struct core *core, const struct job *row);
 
+/* Will it be heard by then that somebody who was told to stop has been killed? O(active jobs) */
+bool ends_some_are_killed(const struct core *core, int64_t by_us);
+
 /* The job is decided to start; it runs; it was told to stop; it is still there at its ends_us. The
  * caller says due_job() afterwards. */
 void ends_decided(struct core *core, uint32_t job);

@@ -114,6 +114,7 @@ void reserve_forget(struct core *core, uint32_t job)
     drop_places(core, row);
     core->jobs.rows[job].reservation = ROW_NONE;
     core->reserve.rows[row].job = ROW_NONE;
+    due_job(core, job);
     if (!core->reserve.open)
         compact(core);
 }
@@ -315,15 +316,18 @@ void reserve_close(struct core *core, struct decisions *out)
         if (reservation->told_us != TIME_NONE)
             tell(core, reservation, out);
         core->jobs.rows[reservation->job].reservation = ROW_NONE;
+        due_job(core, reservation->job);
         reservation->job = ROW_NONE;
     }
     if (r->count > 0)
         core->elastic.settled_at = NOT_REFUSED; /* what they left free may be other room */
     sort_stable(r->rows, r->count, sizeof *r->rows, in_turn, NULL);
     compact(core);
-    for (uint32_t row = 0; row < r->count; row++)
+    for (uint32_t row = 0; row < r->count; row++) {
+        due_job(core, r->rows[row].job);
         if (r->rows[row].changed && !is_as_told(&r->rows[row]))
             tell(core, &r->rows[row], out);
+    }
     r->upset = false;
 }
 

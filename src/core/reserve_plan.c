@@ -201,25 +201,50 @@ static bool place_as_reserved(struct core *core, uint32_t job, struct window win
     return false;
 }
 
-/* Can it have what it was promised, by those before it in turn? */
+/* Can it have its places so much later, by those before it in turn? */
+static bool is_to_be_had(struct core *core, const struct reservation *row, int64_t later_us)
+{
+    const struct window window = {row->at_us + later_us, row->until_us + later_us};
+    bool admitted;
+
+    if (window.from_us <= core->now_us)
+        return false;
+    look_for(core, row->job, false);
+    if (!timeline_fits(core, row->places, row->place_count, window))
+        return false;
+    book_ended_by(core, window.from_us, 1);
+    book_reserved(core, window, 1);
+    admitted = is_admitted(core, row->job, HELD_IN_FUTURE);
+    book_reserved(core, window, -1);
+    book_ended_by(core, window.from_us, -1);
+    return admitted;
+}
+
+/* Can it have what it was promised? */
 static bool is_kept(struct core *core, uint32_t job)
 {
     const struct reservation *row = own_row(core, job);
-    struct window window;
-    bool admitted;
 
-    if (row == NULL || row->at_us <= core->now_us)
+    return row != NULL && is_to_be_had(core, row, 0);
+}
+
+/* Or can it in a moment, when it was heard of that somebody was killed (ends.h)? Then it waits for
+ * that: to look for another place would take what was promised to others. */
+static bool is_kept_waiting(struct core *core, uint32_t job)
+{
+    struct reservation *row = own_row(core, job);
+    int64_t later_us;
+
+    if (row == NULL || row->told_us == TIME_NONE)
         return false;
-    look_for(core, job, false);
-    window = (struct window){row->at_us, row->until_us};
-    if (!timeline_fits(core, row->places, row->place_count, window))
+    later_us = row->told_us + KILLED_WITHIN_US - row->at_us;
+    if (later_us <= 0 || !ends_some_are_killed(core, row->at_us + later_us) ||
+        !is_to_be_had(core, row, later_us))
         return false;
-    book_ended_by(core, row->at_us, 1);
-    book_reserved(core, window, 1);
-    admitted = is_admitted(core, job, HELD_IN_FUTURE);
-    book_reserved(core, window, -1);
-    book_ended_by(core, row->at_us, -1);
-    return admitted;
+    row->at_us += later_us;
+    row->until_us += later_us;
+    row->changed = true;
+    return true;
 }
 
 bool reserve_binds(struct core *core, uint32_t job)
@@ -478,12 +503,16 @@ bool reserve_place(struct core *core, uint32_t job, uint32_t *out_layout)
         return true;
     if (is_kept(core, job))
         return false;
+    look_for(core, job, false);
+    if (place_as_reserved(core, job, window, out_layout))
+        return true;
+    if (is_kept_waiting(core, job))
+        return false;
     note_broken(core, job);
     if (!some_wait_for_their_turn(core))
         return false;
     look_for(core, job, false);
-    return place_now(core, job, window, out_layout) ||
-           place_as_reserved(core, job, window, out_layout);
+    return place_now(core, job, window, out_layout);
 }
 
 static struct reservation *row_for(struct core *core, uint32_t job)
@@ -528,7 +557,7 @@ bool reserve_for(struct core *core, uint32_t job)
 
     if (r->turns >= depth || place_never(core, core->jobs.rows[job].gang))
         return false;
-    if (is_kept(core, job)) {
+    if (is_kept(core, job) || is_kept_waiting(core, job)) {
         look_for(core, job, true);
         if (find_time(core, job, row_for(core, job)->at_us, &found))
             reserve_at(core, job, &found);

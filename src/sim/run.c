@@ -21,6 +21,7 @@
 #include "sim/mix.h"
 #include "sim/partition.h"
 #include "sim/protocol.h"
+#include "wire/config_file.h"
 
 #define EXIT_TOLD_TO_STOP 143    /* 128 + SIGTERM */
 #define SETTLE_STEPS_MAX  10000u /* of one instant; more is a core that never comes to rest */
@@ -542,11 +543,13 @@ static int set_rules(struct run *run, struct err *err)
     const struct run_options *options = run->options;
     struct event event = {.type = EVENT_CONFIG_CHANGED,
                           .rules = options->rules != NULL ? *options->rules : none};
+    int rc;
 
     if (options->rules == NULL && options->reservation_depth == 0)
         return 0;
     event.rules.reservation_depth = options->reservation_depth;
-    return world_apply(&run->world, &event, err);
+    rc = world_apply(&run->world, &event, err);
+    return rc < 0 && options->config != NULL ? config_file_refused(options->config, rc, err) : rc;
 }
 
 static int open_world(struct run *run, struct err *err)

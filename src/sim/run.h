@@ -13,6 +13,7 @@
 #include "sim/workload.h"
 #include "sim/world.h"
 
+struct config_file;
 struct explain_at;
 struct partition;
 struct protocol;
@@ -78,6 +79,7 @@ struct run_options {
     int64_t restart_cost_us;
     int64_t checkpoint_every_us; /* work since the last checkpoint is lost; 0 = nothing is lost */
     const struct rules_spec *rules;    /* queues, classes and rules, or NULL */
+    const struct config_file *config;  /* that says them, for what is refused of them; or NULL */
     struct by_queue *by_queue;         /* what is to be known of each queue, or NULL */
     const struct partition *partition; /* jobs stay on their queue's nodes, or NULL */
     struct explain_at *explain;        /* stop at its time, and explain; or NULL */

@@ -2,8 +2,10 @@
 #include "wire/config_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "wire/doc.h"
 #include "wire/fields.h"
 #include "wire/group_doc.h"
@@ -82,10 +84,71 @@ int config_read(const struct doc *doc, const struct doc_node *map, struct config
     return rc == 0 && text.order_options ? read_options(doc, text.order_options, out, err) : rc;
 }
 
-static int read_config(const struct doc *doc, struct config *out, struct err *err)
+/* ---- where things are ---- */
+
+static const struct {
+    const char *key, *word; /* of a list: what one of its members is; NULL: a single value */
+} named[] = {
+    {"queues", "queue"}, {"classes", "class"},    {"levels", "level"},
+    {"order", NULL},     {"default-queue", NULL}, {"default-class", NULL},
+};
+
+static uint32_t count_places(const struct doc *doc, const struct doc_node *map)
 {
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        const struct doc_node *node = doc_find(doc, map, named[i].key);
+
+        count += node == NULL ? 0 : named[i].word != NULL ? node->child_count : 1;
+    }
+    return count;
+}
+
+/* Of a map that was read, so every member has a name. */
+static void note_places(const struct doc *doc, const struct doc_node *map, struct config_file *out)
+{
+    struct config_place *places = arena_alloc(doc->arena, count_places(doc, map), sizeof *places);
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        const struct doc_node *node = doc_find(doc, map, named[i].key);
+
+        if (node != NULL && named[i].word == NULL)
+            places[count++] = (struct config_place){named[i].key, node->text, node->line};
+        if (node == NULL || named[i].word == NULL)
+            continue;
+        for (const struct doc_node *n = doc_first(doc, node); n; n = doc_next(doc, n)) {
+            const struct doc_node *name = doc_find(doc, n, "name");
+
+            places[count++] = (struct config_place){named[i].word, name->text, name->line};
+        }
+    }
+    out->places = places;
+    out->place_count = count;
+}
+
+int config_file_refused(const struct config_file *file, int code, struct err *err)
+{
+    for (uint32_t i = 0; err != NULL && i < file->place_count; i++) {
+        const struct config_place *place = &file->places[i];
+        char begin[320];
+
+        snprintf(begin, sizeof begin, "%s '%s':", place->word, place->name);
+        if (strncmp(err->text, begin, strlen(begin)) == 0)
+            return err_prefix(err, code, "%s:%u: ", file->name, place->line);
+    }
+    return err_prefix(err, code, "%s: ", file->name);
+}
+
+/* ---- files ---- */
+
+static int read_config(const struct doc *doc, struct config_file *file, struct err *err)
+{
+    struct config *out = &file->config;
     const struct doc_node *node = doc_first(doc, doc_root(doc));
     const struct rules_doc nothing = rules_doc_default();
+    int rc;
 
     *out = (struct config){.placement = "", .order = ""};
     if (!node)
@@ -93,20 +156,24 @@ static int read_config(const struct doc *doc, struct config *out, struct err *er
     if (doc_next(doc, node))
         return doc_error(doc, doc_next(doc, node), err, -EINVAL,
                          "a second document, but a configuration is only one");
-    return config_read(doc, node, out, err);
+    rc = config_read(doc, node, out, err);
+    if (rc == 0)
+        note_places(doc, node, file);
+    return rc;
 }
 
 static void begin(struct doc *doc, const char *name, struct config_file *file)
 {
     *file = (struct config_file){0};
     arena_init(&file->arena);
+    file->name = arena_text(&file->arena, name, strlen(name));
     doc_init(doc, name, &file->arena);
 }
 
 static int finish(struct doc *doc, struct config_file *file, int rc, struct err *err)
 {
     if (rc == 0)
-        rc = read_config(doc, &file->config, err);
+        rc = read_config(doc, file, err);
     doc_done(doc);
     if (rc < 0)
         config_file_done(file);

@@ -48,8 +48,17 @@ struct config {
                               * event files */
 };
 
+/* Where the file says a thing that a core may refuse. */
+struct config_place {
+    const char *word, *name; /* as refusals begin: "queue 'a': ..." */
+    uint32_t line;
+};
+
 struct config_file {
     struct config config;
+    const char *name;                  /* of the file */
+    const struct config_place *places; /* [place_count] in the order of the file */
+    uint32_t place_count;
     struct arena arena;
 };
 
@@ -61,3 +70,7 @@ int config_file_parse(const char *name, const void *bytes, size_t count, struct 
 int config_read(const struct doc *doc, const struct doc_node *map, struct config *out,
                 struct err *err);
 void config_file_done(struct config_file *file);
+
+/* Puts the file in front of a core's refusal of this configuration, and the line of what it is
+ * about, where the file says that; returns code. O(places) */
+int config_file_refused(const struct config_file *file, int code, struct err *err);

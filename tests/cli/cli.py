@@ -41,6 +41,9 @@ FILES = {
     'queue-above.csv': GENERIC.strip() + ',queue\n0,1,1,p\n',
     'queue-none.csv': GENERIC + '0,1,1\n',
     'queue-user.csv': GENERIC.strip() + ',queue,user\n0,1,1,c,bob\n',
+    'refused.yaml': 'default-queue: p\nqueues:\n- name: p\n- {name: q, guarantee: {gpus: 2},'
+                    ' limit: {gpus: 1}}\n',
+    'refused-default.yaml': 'queues: [{name: p}]\n\ndefault-queue: r\n',
     'queues.yaml': 'queues: [{name: p}, {name: a, parent: p}, {name: c, users: [ann]}]\n',
     'class.csv': GENERIC.strip() + ',class\n0,1,1,high\n0,1,1,urgent\n',
     'classes.yaml': 'classes: [{name: urgent, rank: 9, takes-below: 5}, {name: rest, rank: 1}]\n'
@@ -226,6 +229,9 @@ refused(SIM + '@', 'directory')
 refused(SIM + '@empty.csv', 'empty.csv')
 refused(SIM + '@queue.csv --config @queues.yaml', "queue.csv:3: queue 'b': is not in --config",
         "; there are 'a', 'c'")
+refused(SIM + '@ok.csv --config @refused.yaml',
+        "refused.yaml:4: queue 'q': guarantee: is more than its limit")
+refused(SIM + '@ok.csv --config @refused-default.yaml', "default.yaml:3: default-queue 'r': is no")
 refused(SIM + '@queue-above.csv --config @queues.yaml', "queue-above.csv:2: queue 'p': has queues",
         "; there are 'a', 'c'")
 refused(SIM + '@queue-none.csv --config @queues.yaml', 'queue-none.csv:2: names no queue',
